@@ -1,0 +1,141 @@
+"""The nouns of the product, as plain frozen values.
+
+Everything here is data that may be stored for days and read by a later version of the program: no behaviour
+beyond small look-ups, no platform word, no clock. `docs/glossary.md` has one line per noun.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Model(BaseModel):
+    """A frozen value. Unknown keys are refused: a typo in stored data must not pass in silence."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+# -- people and places ---------------------------------------------------------------------------------------
+
+PersonId = str  # "platform:person", e.g. "telegram:7512345678"
+ConversationId = str  # "platform:place" or "platform:place/thread"
+
+
+class Person(Model):
+    """Somebody who acts. `kind` is what the platform says of the sender; only a `person` can ever answer."""
+
+    id: PersonId
+    name: str
+    kind: Literal["person", "bot", "channel"] = "person"
+    outside: bool = False  # a guest, or somebody from another organisation (RD-12)
+
+
+class Place(Model):
+    """Where a conversation happens. `shared` places hold talk that is not meant for the bot (CH-2)."""
+
+    conversation: ConversationId
+    platform: str
+    shared: bool = False
+
+
+class MessageRef(Model):
+    """Proof of an act: the platform's id of the message or act, and what was said or pressed (CA-2)."""
+
+    id: str
+    quote: str
+    link: str | None = None
+    card: str | None = None  # the card's platform message id, for an act without a message
+
+
+class Material(Model):
+    """Something handed in with a request: a file, a link, or an artefact named in the text (RT-3)."""
+
+    kind: Literal["file", "link", "named"]
+    name: str
+    media: str | None = None  # media type, as the sender's platform claims
+    size: int | None = None  # bytes
+    caption: str | None = None
+
+
+# -- questions -----------------------------------------------------------------------------------------------
+
+Form = Literal["choice", "open", "validate"]
+Via = Literal["user_response", "accept_recommendations_bulk"]  # CA-2: nothing else exists
+
+
+class Option(Model):
+    """One lettered line of a choice question. The last one is Other (RD-2)."""
+
+    key: str
+    label: str
+    tradeoff: str = ""
+    recommended: bool = False
+    other: bool = False
+
+
+class Grounding(Model):
+    """What a recommendation rests on (RD-2). `best_guess` says openly that there is nothing better."""
+
+    kind: Literal[
+        "approved_artefact",
+        "design_principle",
+        "convention",
+        "user_impact",
+        "constraint",
+        "compliance",
+        "best_guess",
+    ]
+    reference: str
+
+
+class Question(Model):
+    """One decision. Shown as topic, why, options, recommendation and its reason, in that order (RD-8)."""
+
+    id: str  # stable within its playbook or round, e.g. "years"
+    form: Form = "choice"
+    topic: str
+    text: str = ""  # the question itself, or for `validate` the statement to confirm
+    why: str
+    options: tuple[Option, ...] = ()
+    rationale: str | None = None
+    grounding: Grounding | None = None
+    stakes: Literal["critical", "minor"] = "minor"
+    optional: bool = False
+    field: str = ""  # the empty state field that it fills (RD-5)
+    artefact: str = ""  # the artefact that changes with the answer (RD-5)
+
+    def option(self, key: str) -> Option | None:
+        return next((o for o in self.options if o.key == key), None)
+
+    @property
+    def recommended(self) -> Option | None:
+        return next((o for o in self.options if o.recommended), None)
+
+    @property
+    def other(self) -> Option | None:
+        return next((o for o in self.options if o.other), None)
+
+
+Status = Literal[
+    "open", "resolved", "skipped", "declined", "expired", "cancelled", "force_quit", "deferred"
+]  # CA-4: every end of a question, told apart everywhere
+
+
+class Answer(Model):
+    """What a person decided on one question. Selection, words and note are three fields (RP-5).
+
+    `chosen` is an option key or None (open and validate questions); `text` holds the words of Other, of an open
+    answer, or of a correction.
+    """
+
+    chosen: str | None
+    text: str | None = None
+    note: str | None = None
+    via: Via
+    by: PersonId
+    by_name: str
+    ref: MessageRef
+    at: datetime
