@@ -1,0 +1,169 @@
+"""Everything the core may ask for. Effects are orders; they become rows that commit with the new state.
+
+Messages are neutral: blocks of spans and rows of buttons. Each adapter renders them (entities, Block Kit, plain
+text) within its platform's limits. A message is complete without its buttons (CH-1).
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from bot.core.model import MessageRef, Model, Option, PersonId, Via
+
+# -- what a message is made of ---------------------------------------------------------------------------------
+
+
+class Span(Model):
+    text: str
+    style: Literal["plain", "bold", "italic", "code"] = "plain"
+
+
+class Block(Model):
+    """One paragraph. `question` marks the lines of one question, which must stay together when split (RD-8).
+
+    `gap` says that an empty line goes before it.
+    """
+
+    kind: Literal["heading", "text", "topic", "option", "answered", "hint"] = "text"
+    spans: tuple[Span, ...]
+    question: int | None = None
+    gap: bool = False
+
+
+class Button(Model):
+    """`token` is at most 64 bytes of ASCII: the smallest room that a platform gives (Telegram callback data)."""
+
+    token: str
+    label: str
+
+
+class File(Model):
+    """A document sent along, as text."""
+
+    name: str
+    media: str
+    content: str
+
+
+class Message(Model):
+    blocks: tuple[Block, ...]
+    buttons: tuple[tuple[Button, ...], ...] = ()
+    files: tuple[File, ...] = ()
+
+
+# -- effects -----------------------------------------------------------------------------------------------------
+
+
+class Say(Model):
+    """Post a message. With `card` it can be redrawn later and its posting is reported back.
+
+    `about` names the round, menu or session that it speaks of, so that a direct reply to it can be bound (RP-7).
+    """
+
+    kind: Literal["say"] = "say"
+    message: Message
+    card: str | None = None
+    about: str | None = None
+    reply_to: str | None = None
+    only_to: PersonId | None = None  # privately where the platform can (RD-12)
+    session: str | None = None
+    round: str | None = None
+
+
+class Redraw(Model):
+    """Replace the content of a card. Waiting redraws of the same card are superseded: the last state wins."""
+
+    kind: Literal["redraw"] = "redraw"
+    card: str
+    message: Message
+    session: str | None = None
+    round: str | None = None
+
+
+class SetTimer(Model):
+    """Ask for `TimerDue(name)` at a moment. The same name again moves it."""
+
+    kind: Literal["set_timer"] = "set_timer"
+    name: str
+    at: datetime
+
+
+class ClearTimer(Model):
+    kind: Literal["clear_timer"] = "clear_timer"
+    name: str
+
+
+Effect = Annotated[Say | Redraw | SetTimer | ClearTimer, Field(discriminator="kind")]
+
+
+# -- records -----------------------------------------------------------------------------------------------------
+
+
+class Clarification(Model):
+    """One question that a person has resolved (CA-1). The store stamps `chosen_at` from the commit's time.
+
+    `revision` counts replacements and amendments of the same id, from 1.
+    """
+
+    kind: Literal["clarification"] = "clarification"
+    id: str
+    session: str
+    protocol: Literal["spec", "playbook", "packet", "exchange", "plan", "agent"]
+    phase: int | None
+    round: int
+    trigger: Literal["intake", "ambiguity", "loopback"]
+    question: str  # the question's id
+    topic: str
+    why_it_matters: str
+    options: tuple[Option, ...]
+    recommendation_rationale: str | None
+    chosen: str | None
+    chosen_text: str | None
+    chosen_via: Via
+    user_message_ref: str
+    user_note: str | None
+    answered_by: PersonId
+    surface: str
+    revision: int
+    platform_at: datetime | None = None
+
+
+class Audit(Model):
+    """One row of the audit log (AU-1, AU-2). `session` None = the system chain. The store stamps time and hash."""
+
+    kind: Literal["audit"] = "audit"
+    event: str  # one of bot.core.audit.EVENTS
+    session: str | None
+    phase: int | None = None
+    actor: str  # "human:<platform>:<id>", "agent:<name>", "orchestrator" or "system"
+    details: dict[str, Any] = {}
+
+
+class SessionRow(Model):
+    """The index row of a session, replaced whenever it changes."""
+
+    kind: Literal["session"] = "session"
+    session: str
+    workflow: str | None
+    state: str  # routing | asking | closing | completed | cancelled | replaced
+    requester: PersonId
+    request: str
+    started_at: datetime
+    ended_at: datetime | None = None
+    result: dict[str, Any] | None = None  # the hand-over document, once there is one (RT-15)
+
+
+Record = Annotated[Clarification | Audit | SessionRow, Field(discriminator="kind")]
+
+
+class Reply(Model):
+    """What goes back to the transport at once, after the commit: a notice to the person who pressed.
+
+    It is run once, never retried and carries no state.
+    """
+
+    text: str
+    ref: MessageRef | None = None

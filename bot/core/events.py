@@ -1,0 +1,122 @@
+"""Everything that can happen. Events are facts in the past; `step` takes one at a time in an `Envelope`.
+
+The envelope carries what the core may not fetch: the time and fresh ids. Adapters make events, the runner stamps
+and completes the envelope, and both are logged as they went in, so that `askfirst replay` can fold them again.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from bot.core.model import Material, MessageRef, Model, Person, Place
+
+
+class MessageReceived(Model):
+    """A person (or a bot, or a channel) wrote something or sent files."""
+
+    kind: Literal["message"] = "message"
+    person: Person
+    text: str = ""
+    ref: MessageRef
+    materials: tuple[Material, ...] = ()
+    reply_to: str | None = None  # platform id of the message that this one directly answers
+    addressed: bool = False  # mentions the bot, or a command that names it
+    decoded: bool = False  # the adapter has already decoded entities (field case b17)
+    forwarded: str | None = None  # whose words these are, when forwarded: quoted words (AU-3)
+    quoted: str | None = None  # text quoted or forwarded beside the person's own words
+    album: str | None = None  # parts that belong to one act share this (RT-11)
+    order: int | None = None  # position among the platform's message ids in this place (RP-7)
+    unreadable: str | None = None  # what came instead of text, in words: "a voice message"
+
+
+class MessageEdited(Model):
+    """The text of an earlier message was replaced. `message` is that message's platform id."""
+
+    kind: Literal["edit"] = "edit"
+    person: Person
+    message: str
+    text: str
+    ref: MessageRef
+    decoded: bool = False
+
+
+class MessageDeleted(Model):
+    """A message was deleted. It withdraws nothing; its reference is marked (RD-13)."""
+
+    kind: Literal["deleted"] = "deleted"
+    message: str
+
+
+class ButtonPressed(Model):
+    """Somebody pressed a button. `token` is what we put on it; it is not to be trusted further than that."""
+
+    kind: Literal["press"] = "press"
+    person: Person
+    token: str
+    label: str
+    ref: MessageRef
+
+
+class MessagePosted(Model):
+    """One of our cards reached its place. `order` as in `MessageReceived`."""
+
+    kind: Literal["posted"] = "posted"
+    card: str
+    message: str
+    order: int | None = None
+
+
+class DeliveryFailed(Model):
+    """A message of ours can not be delivered and will not be tried again (CH-7)."""
+
+    kind: Literal["undelivered"] = "undelivered"
+    card: str | None
+    reason: str
+    text: str = ""  # the plain words that did not arrive
+
+
+class TimerDue(Model):
+    """A moment that the core asked for with `SetTimer` has come."""
+
+    kind: Literal["timer"] = "timer"
+    name: str
+
+
+Event = Annotated[
+    MessageReceived
+    | MessageEdited
+    | MessageDeleted
+    | ButtonPressed
+    | MessagePosted
+    | DeliveryFailed
+    | TimerDue,
+    Field(discriminator="kind"),
+]
+
+
+class Envelope(Model):
+    """One event, where it happened, and what the core needs to decide about it.
+
+    `event_id` is the dedupe key: the same act always has the same id, whichever way it was delivered.
+    `at` is the runner's clock at receipt (UTC); `platform_at` is what the platform claims.
+    `new_id` is a fresh random id of 10 characters that the step may use once, for a session.
+    `about` is the card shown by the message replied to, pressed or edited, looked up by the runner.
+    """
+
+    event_id: str
+    place: Place
+    at: datetime
+    platform_at: datetime | None = None
+    new_id: str = ""
+    about: str | None = None
+    event: Event
+
+
+class Ignored(Model):
+    """What an adapter returns instead of an envelope, always with a reason."""
+
+    event_id: str | None = None
+    reason: str

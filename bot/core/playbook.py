@@ -1,0 +1,37 @@
+"""A playbook: the questions that a workflow's intake may ask. The packs' YAML files are read into these."""
+
+from __future__ import annotations
+
+from bot.core.model import Model, Question
+
+
+class Known(Model):
+    """Words in the request that already answer a question, so that it is not asked (RD-5).
+
+    `words` are phrases, matched on whole words with case and width folded; `option` is the key that they mean, or
+    None when the words themselves are the value. Only plain statements belong here: a wrong match loses a question.
+    """
+
+    words: tuple[str, ...]
+    option: str | None = None
+
+
+class Entry(Model):
+    """One candidate question. It is dropped, with the reason kept, unless `field` and `artefact` are named (RD-5).
+
+    `materials` drops it when a file of that kind came with the request (phase numbers of the pack).
+    """
+
+    question: Question
+    known: tuple[Known, ...] = ()
+    known_from_phases: tuple[int, ...] = ()
+
+
+class Playbook(Model):
+    """`purpose` is one sentence: what the answers decide and what is blocked until they are given (RD-8)."""
+
+    workflow: str
+    title: str
+    purpose: str
+    policy: str = "playbook"
+    entries: tuple[Entry, ...]

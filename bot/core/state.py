@@ -1,0 +1,275 @@
+"""What is remembered of a conversation, as data with a version. States are conditions, not steps.
+
+A conversation (a place) holds its sessions; one of them is active, the others are paused or ended. Whatever a
+person is asked outside a round's own questions ("shall I take that as …?") waits in `pending`.
+
+    Routing --workflow known--> Asking --all questions ended--> Closing --grace over--> Ended
+       \\------- no playbook, or an agent named ------------------------------------------^
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from bot.core.model import Answer, Material, MessageRef, Model, Person, PersonId, Place, Question, Status
+from bot.core.policies import Answerers
+from bot.core.replies.reading import Proposal
+
+SCHEMA = 1  # version of this shape; bot.core.codec brings older ones up
+
+
+class Request(Model):
+    """What was asked for. `text` is what is passed on (token stripped); `original` is as typed."""
+
+    text: str
+    original: str
+    materials: tuple[Material, ...] = ()
+    ref: MessageRef
+    direct_mode: bool = False
+
+
+class Item(Model):
+    """A question on the table and what became of it.
+
+    `rival` is a different answer by another allowed person, waiting for the requester's call (RD-12).
+    `tries` counts failed attempts to answer (RD-10). `words` keeps what was said at the end of an item that ended
+    without a clarification.
+    """
+
+    number: int
+    question: Question
+    status: Status = "open"
+    answer: Answer | None = None
+    rival: Answer | None = None
+    tries: int = 0
+    words: str | None = None
+    clarification: str | None = None  # its id, once resolved
+    revision: int = 0  # of the clarification
+
+
+class Round(Model):
+    """A batch of questions. `revision` counts changes to what is asked, not to what is answered (RD-15)."""
+
+    id: str  # "<session>.<number>"
+    number: int
+    phase: int | None = None
+    trigger: Literal["intake", "ambiguity", "loopback"] = "intake"
+    title: str
+    purpose: str
+    revision: int = 1
+    items: tuple[Item, ...]
+    card: str  # name of the card; equals `id` until it is posted anew
+    message: str | None = None  # platform id of the card, once posted
+    order: int | None = None
+    opened_at: datetime
+    closed_at: datetime | None = None
+    notes: tuple[str, ...] = ()  # remarks outside the items that must be kept (corpus `note`)
+    bulk_used: bool = False
+
+    def item(self, number: int) -> Item | None:
+        return next((i for i in self.items if i.number == number), None)
+
+    @property
+    def open_items(self) -> tuple[Item, ...]:
+        return tuple(i for i in self.items if i.status == "open")
+
+
+class Settled(Model):
+    """A question not asked because the request already answers it (RD-5). Known, not a clarification."""
+
+    question: str
+    topic: str
+    value: str
+    source: str  # the words, verbatim
+
+
+class Dropped(Model):
+    """A candidate question that was not asked, and why (RD-5); `later` marks one deferred by a ceiling (RD-4)."""
+
+    question: str
+    topic: str
+    reason: str
+    later: bool = False
+
+
+# -- stages of a session -----------------------------------------------------------------------------------------
+
+
+class Routing(Model):
+    """The menu is on the table. `asked` = the one open question after (d) has been asked (RT-9)."""
+
+    kind: Literal["routing"] = "routing"
+    options: tuple[str, ...]
+    asked: bool = False
+    spent: bool = False  # re-routed once already: the examples have been shown
+
+
+class Asking(Model):
+    """A round is on the table; nothing goes on until people answer (RD-6).
+
+    `describing` maps a person who pressed Other to the question whose words they owe.
+    """
+
+    kind: Literal["asking"] = "asking"
+    describing: dict[PersonId, int] = {}
+
+
+class Closing(Model):
+    """Everything is resolved; within the grace a change needs no confirmation (RD-16)."""
+
+    kind: Literal["closing"] = "closing"
+    until: datetime
+
+
+class Ended(Model):
+    kind: Literal["ended"] = "ended"
+    how: Literal["completed", "cancelled", "replaced"]
+    at: datetime
+
+
+Stage = Annotated[Routing | Asking | Closing | Ended, Field(discriminator="kind")]
+
+
+class Session(Model):
+    """One intake. `number` names it within its conversation; `counted` numbers its clarifications (CA-1)."""
+
+    id: str
+    number: int
+    requester: Person
+    request: Request
+    pack: str
+    policy: str = "playbook"
+    workflow: str | None = None
+    routed_by: str | None = None
+    routed_ref: MessageRef | None = None
+    stage: Stage
+    rounds: tuple[Round, ...] = ()
+    settled: tuple[Settled, ...] = ()
+    dropped: tuple[Dropped, ...] = ()
+    participants: tuple[PersonId, ...] = ()  # people named or delegated to, beside the requester
+    assumptions: tuple[str, ...] = ()
+    counted: int = 0
+    undelivered: str | None = None  # why the last card did not arrive (CH-7)
+    started_at: datetime
+    touched_at: datetime
+
+    @property
+    def round(self) -> Round | None:
+        return self.rounds[-1] if self.rounds else None
+
+
+# -- what waits for a yes ----------------------------------------------------------------------------------------
+
+
+class TakeReading(Model):
+    """A reading of a reply that needs one yes, or one pick among several (RP-3, RP-8)."""
+
+    kind: Literal["reading"] = "reading"
+    session: str
+    round: str
+    revision: int
+    proposals: tuple[Proposal, ...]
+
+
+class LeaveSession(Model):
+    """Leave the active session and start anew with this message? (RT-7, RT-10)"""
+
+    kind: Literal["leave"] = "leave"
+    session: str
+    text: str
+    materials: tuple[Material, ...] = ()
+
+
+class Amend(Model):
+    """Change an answer of a closed round? (RD-13)"""
+
+    kind: Literal["amend"] = "amend"
+    session: str
+    round: str
+    answers: dict[int, Answer]
+
+
+class Settle(Model):
+    """Two people differ on one question: keep, or switch? The requester settles it (RD-12)."""
+
+    kind: Literal["settle"] = "settle"
+    session: str
+    round: str
+    number: int
+
+
+class PickRound(Model):
+    """A loose reply fits several open rounds; which is meant? (RP-7)"""
+
+    kind: Literal["pick"] = "pick"
+    text: str
+    rounds: tuple[str, ...]
+
+
+Ask = Annotated[TakeReading | LeaveSession | Amend | Settle | PickRound, Field(discriminator="kind")]
+
+
+class Pending(Model):
+    """A question of our own. `id` also names its card; only `asked_of` may answer it."""
+
+    id: str
+    ask: Ask
+    asked_of: PersonId
+    ref: MessageRef  # the message that led to it, quoted beside the confirmation
+    at: datetime
+    undo: bool = False
+
+
+class Gathering(Model):
+    """Parts of one act that arrive as several messages (RT-11): an album, a long paste. Joined when the timer ends."""
+
+    person: Person
+    texts: tuple[str, ...]
+    materials: tuple[Material, ...]
+    ref: MessageRef
+    addressed: bool
+    album: str | None = None
+
+
+class Ancient(Model):
+    """What is kept of a session that ended long ago, for honest notices (RD-14)."""
+
+    id: str
+    number: int
+    workflow: str | None
+    how: str
+    at: datetime
+
+
+class Settings(Model):
+    """What people set for this place. None = the program's default."""
+
+    pack: str | None = None
+    answerers: Answerers | None = None
+    listed: tuple[PersonId, ...] = ()
+
+
+class Conversation(Model):
+    """All that is remembered of a place. `revision` counts the events that were applied."""
+
+    schema_version: int = SCHEMA
+    place: Place
+    revision: int = 0
+    settings: Settings = Settings()
+    active: str | None = None
+    sessions: tuple[Session, ...] = ()
+    ancient: tuple[Ancient, ...] = ()
+    pending: tuple[Pending, ...] = ()
+    gathering: Gathering | None = None
+    counted: int = 0  # sessions so far
+    refused: tuple[PersonId, ...] = ()  # people already told how to ask for access
+
+    def session(self, session: str | None) -> Session | None:
+        return next((s for s in self.sessions if s.id == session), None)
+
+    @property
+    def current(self) -> Session | None:
+        return self.session(self.active)
