@@ -209,5 +209,3 @@ class Handled:
     outcome: Literal["accepted", "duplicate", "ignored", "refused"]
     reason: str | None = None
     reply: Reply | None = None
-
-

@@ -86,13 +86,7 @@ class TimerDue(Model):
 
 
 Event = Annotated[
-    MessageReceived
-    | MessageEdited
-    | MessageDeleted
-    | ButtonPressed
-    | MessagePosted
-    | DeliveryFailed
-    | TimerDue,
+    MessageReceived | MessageEdited | MessageDeleted | ButtonPressed | MessagePosted | DeliveryFailed | TimerDue,
     Field(discriminator="kind"),
 ]
 

@@ -8,9 +8,7 @@ from bot.core.model import Material, Model
 
 Position = Literal["first", "menu_open", "in_workflow"]
 Outcome = Literal["proceed", "clarify", "confirm_leave", "continue"]
-By = Literal[
-    "command", "trigger", "agent", "phase", "menu", "cross-phase", "no-materials", "direct-mode"
-]
+By = Literal["command", "trigger", "agent", "phase", "menu", "cross-phase", "no-materials", "direct-mode"]
 
 
 class Verdict(Model):
