@@ -131,7 +131,7 @@ class Answer(Model):
     answer, or of a correction.
     """
 
-    chosen: str | None
+    chosen: str | None = None
     text: str | None = None
     note: str | None = None
     via: Via

@@ -224,7 +224,7 @@ class Pending(Model):
 
 
 class Gathering(Model):
-    """Parts of one act that arrive as several messages (RT-11): an album, a long paste. Joined when the timer ends."""
+    """Parts of one act that come as several messages (RT-11): an album, a long paste. Joined when the timer ends."""
 
     person: Person
     texts: tuple[str, ...]

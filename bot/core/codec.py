@@ -1,0 +1,63 @@
+"""The JSON form of everything that is stored, and the way up from older versions.
+
+Absent keys mean None or the default, so a field added with a default needs no new version. A change of meaning
+does: raise `state.SCHEMA` and add the step to `UPCASTS`. People are mid-conversation across deploys.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from bot.core.effects import Redraw, Say
+from bot.core.events import Envelope
+from bot.core.state import SCHEMA, Conversation
+
+_OUT: TypeAdapter[Say | Redraw] = TypeAdapter(Say | Redraw)
+
+# version -> the function that turns that version's JSON object into the next version's
+UPCASTS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+
+
+class NewerState(Exception):
+    """A conversation was stored by a newer program. Upgrade this program, or use the one that wrote it."""
+
+
+def encode_state(state: Conversation) -> str:
+    return state.model_dump_json(exclude_none=True)
+
+
+def decode_state(text: str) -> Conversation:
+    if f'"schema_version":{SCHEMA},' in text[:40]:  # the common case, without a second pass over the text
+        return Conversation.model_validate_json(text)
+    raw: dict[str, Any] = json.loads(text)
+    version = raw.get("schema_version", 0)
+    if not isinstance(version, int) or version > SCHEMA:
+        raise NewerState(
+            f"this conversation was stored in form {version}; this program knows up to {SCHEMA}. "
+            "Upgrade askfirst, or start the version that wrote it."
+        )
+    while version < SCHEMA:
+        raw = UPCASTS[version](raw)
+        version += 1
+        raw["schema_version"] = version
+    return Conversation.model_validate(raw)
+
+
+def encode_envelope(envelope: Envelope) -> str:
+    return envelope.model_dump_json(exclude_none=True)
+
+
+def decode_envelope(text: str) -> Envelope:
+    return Envelope.model_validate_json(text)
+
+
+def encode_effect(effect: Say | Redraw) -> str:
+    return effect.model_dump_json(exclude_none=True)
+
+
+def decode_effect(text: str) -> Say | Redraw:
+    return _OUT.validate_json(text)
