@@ -6,12 +6,14 @@ text) within its platform's limits. A message is complete without its buttons (C
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from bot.core.model import MessageRef, Model, Option, PersonId, Via
+from bot.core.state import Conversation
 
 # -- what a message is made of ---------------------------------------------------------------------------------
 
@@ -167,3 +169,15 @@ class Reply(Model):
 
     text: str
     ref: MessageRef | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What follows from one event. `reason` goes with the outcomes "ignored" and "refused"."""
+
+    state: Conversation
+    effects: tuple[Effect, ...] = ()
+    records: tuple[Record, ...] = ()
+    reply: Reply | None = None
+    outcome: Literal["accepted", "ignored", "refused"] = "accepted"
+    reason: str | None = None

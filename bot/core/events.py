@@ -28,6 +28,7 @@ class MessageReceived(Model):
     forwarded: str | None = None  # whose words these are, when forwarded: quoted words (AU-3)
     quoted: str | None = None  # text quoted or forwarded beside the person's own words
     album: str | None = None  # parts that belong to one act share this (RT-11)
+    partial: bool = False  # as long as the platform allows: more of the same paste may follow (RT-11)
     order: int | None = None  # position among the platform's message ids in this place (RP-7)
     unreadable: str | None = None  # what came instead of text, in words: "a voice message"
 

@@ -10,6 +10,7 @@ class Known(Model):
 
     `words` are phrases, matched on whole words with case and width folded; `option` is the key that they mean, or
     None when the words themselves are the value. Only plain statements belong here: a wrong match loses a question.
+    `bot.core.stated` reads them and tells what a phrase may hold.
     """
 
     words: tuple[str, ...]
@@ -19,12 +20,14 @@ class Known(Model):
 class Entry(Model):
     """One candidate question. It is dropped, with the reason kept, unless `field` and `artefact` are named (RD-5).
 
-    `materials` drops it when a file of that kind came with the request (phase numbers of the pack).
+    `known_from_phases` settles it when a file or link of such a phase came with the request. `known_from_paste`
+    settles it when a text was pasted into the request and one of these words introduces it.
     """
 
     question: Question
     known: tuple[Known, ...] = ()
     known_from_phases: tuple[int, ...] = ()
+    known_from_paste: tuple[str, ...] = ()
 
 
 class Playbook(Model):

@@ -2,20 +2,112 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import assert_never
 
-from bot.core.effects import Effect, Record, Reply
+from bot.core import view
+from bot.core.book import Book
+from bot.core.capture import quote
+from bot.core.effects import Reply, Step
+from bot.core.events import (
+    ButtonPressed,
+    DeliveryFailed,
+    Envelope,
+    MessageDeleted,
+    MessageEdited,
+    MessagePosted,
+    MessageReceived,
+    TimerDue,
+)
+from bot.core.flows import editing, handover, listening, pressing
+from bot.core.model import Person
 from bot.core.state import Conversation
+from bot.core.turn import Turn
+
+__all__ = ["Step", "step"]
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
-    """What follows from one event. `reason` goes with the outcomes "ignored" and "refused"."""
+def step(state: Conversation | None, envelope: Envelope, book: Book) -> Step:
+    """What follows from one event in one conversation. Pure: the same arguments give the same step."""
+    turn = Turn(before=state or Conversation(place=envelope.place), envelope=envelope, book=book)
+    event = envelope.event
+    if isinstance(event, MessageReceived | MessageEdited | ButtonPressed) and turn.state.place != envelope.place:
+        turn.set(place=envelope.place)  # a private chat became a group, or the like
+    match event:
+        case MessageReceived():
+            if _admitted(turn, event.person):
+                listening.message(turn, event)
+        case MessageEdited():
+            if _admitted(turn, event.person):
+                editing.edited(turn, event)
+        case ButtonPressed():
+            if _admitted(turn, event.person):
+                pressing.press(turn, event)
+        case MessageDeleted():
+            editing.deleted(turn, event)
+        case MessagePosted():
+            _posted(turn, event)
+        case DeliveryFailed():
+            _undelivered(turn, event)
+        case TimerDue():
+            _due(turn, event)
+        case _:
+            assert_never(event)
+    return turn.finish()
 
-    state: Conversation
-    effects: tuple[Effect, ...] = ()
-    records: tuple[Record, ...] = ()
-    reply: Reply | None = None
-    outcome: Literal["accepted", "ignored", "refused"] = "accepted"
-    reason: str | None = None
+
+def _admitted(turn: Turn, person: Person) -> bool:
+    """Access is closed by default; the same check guards every way in (CH-5)."""
+    if turn.book.access.admits(person.id, turn.envelope.place.conversation, turn.surface):
+        return True
+    turn.audit("access.refused", None, person, conversation=turn.envelope.place.conversation)
+    turn.outcome, turn.reason = "refused", "not let in"
+    event = turn.envelope.event
+    words = (
+        f"I don't know you yet. Ask the operator to let you in; your id is {person.id}.",
+        f"""They run: ASKFIRST_ACCESS__ALLOW='["{person.id}"]' askfirst serve""",
+    )
+    if isinstance(event, ButtonPressed):
+        turn.reply = Reply(text=words[0])
+    elif (
+        isinstance(event, MessageReceived)
+        and person.kind == "person"
+        and (not turn.shared or event.addressed)
+        and person.id not in turn.state.refused
+    ):
+        turn.set(refused=(*turn.state.refused[-199:], person.id))
+        turn.say(view.says(*words), only_to=person if turn.shared else None)
+    return False
+
+
+def _posted(turn: Turn, event: MessagePosted) -> None:
+    """A card has reached its place: replies to it can be bound, older messages can not answer it (RP-7)."""
+    for session in turn.state.sessions:
+        if session.undelivered is not None and (event.card == session.id or event.card.startswith(f"{session.id}.")):
+            turn.audit("delivery.restored", session, card=event.card)
+            session = turn.put(session.model_copy(update={"undelivered": None}))
+        for round_ in session.rounds:
+            if round_.card == event.card:
+                posted = round_.model_copy(update={"message": event.message, "order": event.order})
+                rounds = tuple(posted if r.id == round_.id else r for r in session.rounds)
+                kept = session.model_copy(update={"rounds": rounds})  # no `put`: posting is no activity of a person
+                turn.set(sessions=tuple(kept if s.id == session.id else s for s in turn.state.sessions))
+                return
+
+
+def _undelivered(turn: Turn, event: DeliveryFailed) -> None:
+    """Undeliverable is a state of the delivery, never of a question (CA-4, CH-7)."""
+    name = (event.card or "").partition(".")[0]
+    session = turn.state.session(name) or turn.state.current
+    turn.audit("delivery.failed", session, card=event.card, reason=event.reason, words=quote(event.text))
+    if session is not None:
+        turn.put(session.model_copy(update={"undelivered": event.reason}))
+
+
+def _due(turn: Turn, event: TimerDue) -> None:
+    kind, _, rest = event.name.partition(":")
+    if kind == "grace":
+        handover.grace_over(turn, rest)
+    elif kind == "gather":
+        listening.gathered(turn)
+    else:
+        turn.ignore("unknown timer")

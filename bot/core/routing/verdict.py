@@ -32,3 +32,5 @@ class Verdict(Model):
     question: bool = False  # the message asks about a command or the menu; nothing may start (RT-2, RT-9)
     menu: str | None = None  # which menu of the pack fits: "stage" (RT-4), "materials", "just_these", …
     trigger: str | None = None  # the words that decided, verbatim, for the audit row
+    general: str | None = None  # /help and its kin, or a command of a running session, without the slash
+    other_bot: str | None = None  # the command names another bot; nobody here is meant (CH-2)

@@ -1,0 +1,238 @@
+"""The command `askfirst`. Exit 0 = fine, 1 = findings or refused, 2 = wrong use."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any, BinaryIO, NoReturn
+
+import typer
+
+from bot.ports import StoreUnavailable
+from config.packs_loader import PackRefused
+from config.problems import Unloadable
+from config.settings import BadSettings, Settings, load_settings
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,  # its tracebacks show local variables, which may hold secrets
+    help="Askfirst asks before anyone acts: conversational intake in chat, stored with proof.",
+)
+audit_app = typer.Typer(no_args_is_help=True, help="The audit log.")
+db_app = typer.Typer(no_args_is_help=True, help="The database file.")
+app.add_typer(audit_app, name="audit")
+app.add_typer(db_app, name="db")
+
+Db = Annotated[str | None, typer.Option("--db", metavar="FILE", help="Database; else ASKFIRST_DATABASE.")]
+Config = Annotated[Path | None, typer.Option("--config", metavar="DIR", help="Folder with packs/ and phrases/.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Session = Annotated[str | None, typer.Option("--session", metavar="ID", help="Only this session.")]
+
+
+def fail(message: str, code: int = 1) -> NoReturn:
+    """Say what was wrong and what to do, on stderr, and leave."""
+    typer.echo(message, err=True)
+    raise typer.Exit(code)
+
+
+def emit(value: Any) -> None:
+    typer.echo(json.dumps(value, ensure_ascii=False))
+
+
+# -- the chat ------------------------------------------------------------------------------------------------------
+
+
+@app.command()
+def chat(
+    db: Db = None,
+    config: Config = None,
+    pack: Annotated[str | None, typer.Option("--pack", metavar="NAME", help="Pack to use here.")] = None,
+    jsonl: Annotated[bool, typer.Option("--jsonl", help="One JSON object a line, in and out.")] = False,
+) -> None:
+    """Talk to the bot here, on this terminal; no token is needed."""
+    from bot.cli.chat import run_chat
+
+    raise typer.Exit(asyncio.run(run_chat(load_settings(database=db, config=config, pack=pack), jsonl=jsonl)))
+
+
+@app.command()
+def demo() -> None:
+    """On a terminal the chat; without one the bundled sample, and what was stored."""
+    from bot.cli.demo import play_sample
+    from bot.cli.chat import run_chat
+
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        raise typer.Exit(asyncio.run(run_chat(load_settings(database="askfirst-demo.db"), jsonl=False)))
+    raise typer.Exit(asyncio.run(play_sample(load_settings())))
+
+
+# -- programs for programs -----------------------------------------------------------------------------------------
+
+
+def _records(stream: BinaryIO) -> Iterator[object]:
+    """The JSON values of a stream, one a line; a line that is none comes as the `ValueError` that says why."""
+    for number, raw in enumerate(stream, start=1):
+        if not raw.strip():
+            continue
+        try:
+            yield json.loads(raw.decode("utf-8"))
+        except RecursionError:
+            yield ValueError(f"line {number}: nested too deeply")
+        except ValueError as error:
+            yield ValueError(f"line {number}: not JSON: {error}")
+
+
+def _each(make: Callable[[object], dict[str, Any]]) -> int:
+    """One line out per line in, in order; a bad record gives {"id", "error"} and exit 1 at the end."""
+    bad = False
+    for record in _records(sys.stdin.buffer):
+        made = {"id": None, "error": str(record)} if isinstance(record, ValueError) else make(record)
+        bad |= "error" in made
+        # ASCII: a lone surrogate in an id comes back as it went in
+        sys.stdout.write(json.dumps(made, ensure_ascii=True) + "\n")
+        sys.stdout.flush()
+    return 1 if bad else 0
+
+
+Jsonl = Annotated[bool, typer.Option("--jsonl", help="One JSON object a line, in and out.")]
+
+
+@app.command()
+def parse(jsonl: Jsonl = False, config: Config = None) -> None:
+    """Read replies to lettered questions: {"id", "reply", "questions", "options", "recommended", …} a line."""
+    from bot.app import load_book
+    from bot.core.replies.records import parse_record
+
+    if not jsonl:
+        fail("give --jsonl: this command reads one JSON object a line on standard input", 2)
+    book = load_book(load_settings(config=config))
+    raise typer.Exit(_each(lambda record: parse_record(record, book.phrases)))
+
+
+@app.command()
+def route(jsonl: Jsonl = False, config: Config = None) -> None:
+    """Route first messages: {"id", "text", "files", "position", "pack", "menu"?} a line."""
+    from bot.app import load_book
+    from bot.core.routing import route_record
+
+    if not jsonl:
+        fail("give --jsonl: this command reads one JSON object a line on standard input", 2)
+    book = load_book(load_settings(config=config))
+    raise typer.Exit(_each(lambda record: route_record(record, book.packs)))
+
+
+@app.command()
+def check(
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH…", help="Files or folders.")], as_json: Json = False
+) -> None:
+    """Lint playbooks, packs, phrases and filed rounds: every problem with file and line."""
+    from config.check import check_paths
+
+    problems = check_paths(paths)
+    if as_json:
+        emit([asdict(problem) for problem in problems])
+    for problem in problems if not as_json else ():
+        typer.echo(str(problem))
+    raise typer.Exit(1 if any(problem.level == "refused" for problem in problems) else 0)
+
+
+# -- what was stored -----------------------------------------------------------------------------------------------
+
+
+@app.command()
+def export(
+    format: Annotated[str, typer.Option("--format", help="json, jsonl, csv or md.")] = "json",  # noqa: A002
+    session: Session = None,
+    db: Db = None,
+) -> None:
+    """Print the clarifications, with the names that other programs rely on."""
+    from bot.cli.records import export_to
+
+    if format not in ("json", "jsonl", "csv", "md"):
+        fail(f"no format {format}; there are json, jsonl, csv and md", 2)
+    raise typer.Exit(asyncio.run(export_to(_settings(db), format, session, sys.stdout)))
+
+
+@app.command()
+def sessions(as_json: Json = False, db: Db = None) -> None:
+    """List the sessions, newest first."""
+    from bot.cli.records import list_sessions
+
+    raise typer.Exit(asyncio.run(list_sessions(_settings(db), as_json)))
+
+
+@app.command()
+def show(session: Annotated[str, typer.Argument(metavar="ID")], as_json: Json = False, db: Db = None) -> None:
+    """One session whole: its request, clarifications and audit rows."""
+    from bot.cli.records import show_session
+
+    raise typer.Exit(asyncio.run(show_session(_settings(db), session, as_json)))
+
+
+@app.command()
+def replay(
+    session: Annotated[str, typer.Argument(metavar="ID")],
+    as_json: Json = False,
+    db: Db = None,
+    config: Config = None,
+) -> None:
+    """Fold the session's events again and compare the result with the stored state."""
+    from bot.cli.records import replay_session
+
+    raise typer.Exit(asyncio.run(replay_session(load_settings(database=db, config=config), session, as_json)))
+
+
+@audit_app.command("verify")
+def audit_verify(as_json: Json = False, db: Db = None) -> None:
+    """Check every hash chain, and each clarification against its audit row."""
+    from bot.cli.records import verify_audit
+
+    raise typer.Exit(asyncio.run(verify_audit(_settings(db), as_json)))
+
+
+@db_app.command("upgrade")
+def db_upgrade(db: Db = None) -> None:
+    """Make the database, or bring it up to this program's version."""
+    from storage import migrate
+
+    typer.echo(f"{_path(db)}: version {migrate.upgrade(_path(db))}")
+
+
+@db_app.command("backup")
+def db_backup(
+    target: Annotated[Path, typer.Argument(metavar="FILE", help="The copy to write.")], db: Db = None
+) -> None:
+    """Copy the database while it is in use, and check the copy."""
+    from storage.backup import backup
+
+    backup(_path(db), target)
+    typer.echo(f"{target}: written and checked")
+
+
+def _settings(db: str | None) -> Settings:
+    return load_settings(database=db)
+
+
+def _path(db: str | None) -> Path:
+    return Path(_settings(db).database.removeprefix("sqlite:///"))
+
+
+def main() -> None:
+    """The console script: known refusals become one plain message, whatever command they come from."""
+    try:
+        app()
+    except (BadSettings, PackRefused, StoreUnavailable, Unloadable) as error:
+        typer.echo(f"askfirst: {error}", err=True)
+        sys.exit(1)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,31 @@
+"""All the rules and words that a step may consult, as data handed in: the core reads no files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from bot.core.playbook import Playbook
+from bot.core.policies import Access
+from bot.core.replies.phrases import PhraseBook
+from bot.core.routing.pack import Pack
+
+
+@dataclass(frozen=True, slots=True)
+class Book:
+    """`default_pack` maps a platform to the pack of its places without a setting; "*" is for the others."""
+
+    packs: Mapping[str, Pack]
+    playbooks: Mapping[str, Playbook]
+    phrases: PhraseBook
+    access: Access = field(default_factory=Access)
+    default_pack: Mapping[str, str] = field(default_factory=lambda: {"*": "research", "slack": "triage"})
+    grace: timedelta = timedelta(seconds=5)  # RD-16
+    bot_name: str | None = None
+    closing_sessions_kept: int = 5  # ended sessions kept whole in a conversation's state, for amendments
+
+    def pack_for(self, platform: str, setting: str | None) -> Pack:
+        if setting is not None and setting in self.packs:
+            return self.packs[setting]
+        return self.packs[self.default_pack.get(platform, self.default_pack["*"])]

@@ -1,0 +1,196 @@
+"""From an answer to its clarification and audit rows (CA-1…CA-4, AU-2), and the document of a session (RT-15)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from bot.core.audit import human
+from bot.core.effects import Audit, Clarification
+from bot.core.model import Answer, MessageRef, Option
+from bot.core.policies import POLICIES
+from bot.core.state import Item, Round, Session
+
+QUOTE = 120  # characters of a message kept as its quote; the whole text is in the event log
+
+
+def quote(text: str) -> str:
+    """The text on one line, cut at `QUOTE` characters with a mark."""
+    line = " ".join(text.split())
+    return line if len(line) <= QUOTE else line[: QUOTE - 1] + "…"
+
+
+def reference(ref: MessageRef) -> str:
+    """A reference as one line: the platform's id, the link where there is one, what was said or pressed (CA-2)."""
+    where = ref.id if ref.link is None else f"{ref.id} <{ref.link}>"
+    return f'{where}: "{ref.quote}"' if ref.card is None else f'{where} on {ref.card}: pressed "{ref.quote}"'
+
+
+def confirmed(act: MessageRef, first: MessageRef) -> MessageRef:
+    """The reference of a confirmed reading: the confirmation, quoting both messages."""
+    return act.model_copy(update={"quote": f'{act.quote}", confirming {first.id}: "{first.quote}'})
+
+
+def iso(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+
+
+def clarification_id(moment: datetime, counted: int) -> str:
+    return f"clar-{moment.astimezone(UTC):%Y-%m-%d}-{counted:03d}"
+
+
+def chosen_text(item: Item, answer: Answer) -> str | None:
+    """The words of Other or of an open answer; a confirmed statement is its own words."""
+    if answer.text is None and answer.chosen is None and item.question.form == "validate":
+        return item.question.text
+    return answer.text
+
+
+def clarification(session: Session, round_: Round, item: Item, surface: str) -> Clarification:
+    """The record of a resolved item."""
+    answer = item.answer
+    assert answer is not None
+    assert item.clarification is not None
+    question = item.question
+    return Clarification(
+        id=item.clarification,
+        session=session.id,
+        protocol=POLICIES[session.policy].protocol,
+        phase=round_.phase,
+        round=round_.number,
+        trigger=round_.trigger,
+        question=question.id,
+        topic=question.topic,
+        why_it_matters=question.why,
+        options=question.options,
+        recommendation_rationale=question.rationale,
+        chosen=answer.chosen,
+        chosen_text=chosen_text(item, answer),
+        chosen_via=answer.via,
+        user_message_ref=reference(answer.ref),
+        user_note=answer.note,
+        answered_by=answer.by,
+        surface=surface,
+        revision=item.revision,
+    )
+
+
+def audit_of(record: Clarification, event: str, details: dict[str, Any] | None = None) -> Audit:
+    """The audit row of one clarification; `event` says whether it is new, replaced or amended."""
+    return Audit(
+        event=event,
+        session=record.session,
+        phase=record.phase,
+        actor=human(record.answered_by),
+        details={
+            "clarification_id": record.id,
+            "revision": record.revision,
+            "question": record.question,
+            "topic": record.topic,
+            "chosen": record.chosen,
+            "chosen_text": record.chosen_text,
+            "chosen_via": record.chosen_via,
+            "user_message_ref": record.user_message_ref,
+            "user_note": record.user_note,
+            **(details or {}),
+        },
+    )
+
+
+# -- documents ---------------------------------------------------------------------------------------------------
+
+
+def _option(option: Option) -> dict[str, Any]:
+    return {
+        "key": option.key,
+        "label": option.label,
+        "tradeoff": option.tradeoff,
+        "recommended": option.recommended,
+    }
+
+
+def exported(record: Clarification, chosen_at: datetime) -> dict[str, Any]:
+    """One clarification under exactly the names of CA-1, then the product's own."""
+    return {
+        "id": record.id,
+        "phase": record.phase,
+        "round": record.round,
+        "trigger": record.trigger,
+        "topic": record.topic,
+        "why_it_matters": record.why_it_matters,
+        "options": [_option(option) for option in record.options],
+        "recommendation_rationale": record.recommendation_rationale,
+        "chosen": record.chosen,
+        "chosen_at": iso(chosen_at),
+        "chosen_via": record.chosen_via,
+        "user_message_ref": record.user_message_ref,
+        "user_note": record.user_note,
+        "chosen_text": record.chosen_text,
+        "answered_by": record.answered_by,
+        "surface": record.surface,
+        "protocol": record.protocol,
+        "session": record.session,
+        "revision": record.revision,
+    }
+
+
+def round_result(session: Session, round_: Round, surface: str) -> dict[str, Any]:
+    """What whoever asked gets back of one round (CA-5)."""
+    resolved = [item for item in round_.items if item.status == "resolved"]
+    return {
+        "phase": round_.phase,
+        "round": round_.number,
+        "trigger": round_.trigger,
+        "questions_asked": len(round_.items),
+        "questions_resolved": len(resolved),
+        "clarifications": [
+            exported(clarification(session, round_, item, surface), item.answer.at)
+            for item in resolved
+            if item.answer is not None
+        ],
+        "bulk_accept_used": round_.bulk_used,
+        "ready_to_proceed": len(resolved) == len(round_.items),
+        "escalation_needed": False,
+    }
+
+
+def document(session: Session, surface: str) -> dict[str, Any]:
+    """The one document in which a session ends (RT-15)."""
+    items = [(round_, item) for round_ in session.rounds for item in round_.items]
+    return {
+        "session": session.id,
+        "workflow": session.workflow,
+        "pack": session.pack,
+        "state": session.stage.how if session.stage.kind == "ended" else session.stage.kind,
+        "request": {
+            "text": session.request.text,
+            "original": session.request.original,
+            "materials": [m.model_dump(exclude_none=True) for m in session.request.materials],
+            "direct_mode": session.request.direct_mode,
+            "requester": session.requester.id,
+            "message_ref": reference(session.request.ref),
+        },
+        "route": {
+            "by": session.routed_by,
+            "message_ref": None if session.routed_ref is None else reference(session.routed_ref),
+        },
+        "clarifications": [
+            exported(clarification(session, round_, item, surface), item.answer.at)
+            for round_, item in items
+            if item.status == "resolved" and item.answer is not None
+        ],
+        "settled": [s.model_dump() for s in session.settled],
+        "assumptions": list(session.assumptions),
+        "open": [
+            {"question": i.question.id, "topic": i.question.topic, "state": i.status, "words": i.words}
+            for _, i in items
+            if i.status != "resolved"
+        ],
+        "deferred": [d.model_dump(exclude={"later"}) for d in session.dropped if d.later],
+        "not_asked": [d.model_dump(exclude={"later"}) for d in session.dropped if not d.later],
+        "notes": [note for round_ in session.rounds for note in round_.notes],
+        "rounds": [
+            {k: v for k, v in round_result(session, r, surface).items() if k != "clarifications"}
+            for r in session.rounds
+        ],
+    }

@@ -1,0 +1,107 @@
+"""Changing one's mind after a round has closed, by words or by editing a message (RD-13)."""
+
+from __future__ import annotations
+
+from bot.core import view
+from bot.core.capture import document
+from bot.core.flows import handover, intake
+from bot.core.model import Answer, MessageRef, Person
+from bot.core.replies.reading import Reading
+from bot.core.state import Amend, Round, Session
+from bot.core.turn import Turn
+
+
+def last_closed(turn: Turn, person: Person, about: str | None) -> tuple[Session, Round] | None:
+    """The round replied to, else this person's last closed round here."""
+    found: tuple[Session, Round] | None = None
+    for session in turn.state.sessions:
+        for round_ in session.rounds:
+            if round_.closed_at is None or session.stage.kind not in ("ended", "closing"):
+                continue
+            if about in (round_.id, session.id):
+                return session, round_
+            mine = session.requester.id == person.id or any(
+                i.answer is not None and i.answer.by == person.id for i in round_.items
+            )
+            newest = found is None or found[1].closed_at is None or round_.closed_at >= found[1].closed_at
+            if about is None and mine and newest:
+                found = (session, round_)
+    return found
+
+
+def propose(turn: Turn, session: Session, round_: Round, reading: Reading, person: Person, ref: MessageRef) -> bool:
+    """Offer the change for confirmation. False when the reading changes nothing that can be changed."""
+    answers: dict[int, Answer] = {}
+    lines: list[str] = [f"{e.item}: {e.message}" if e.item != "?" else e.message for e in reading.errors]
+    for number, item_reading in sorted(reading.answers.items()):
+        item = round_.item(number)
+        if item is None or item_reading.key == "skip":
+            continue
+        answer = intake.answer_from(item.question, item_reading, "user_response", person, ref, turn)
+        if item.answer is not None and item.status == "resolved":
+            if intake.same(item.answer, answer):
+                lines.append(f"{number} is {view.answer_words(item.question, answer)} already.")
+                continue
+            was = view.answer_words(item.question, item.answer)
+        else:
+            was = view.ENDS.get(item.status, "open")
+        answers[number] = answer
+        lines.append(
+            f"{number} · {item.question.topic}: was {was}, would be {view.answer_words(item.question, answer)}."
+        )
+    if not answers:
+        if lines:
+            turn.tell(*lines, session=session, round_=round_)
+        return bool(lines)
+    refusal = intake.may_answer(turn, session, person)
+    if refusal is not None:
+        turn.refuse(person, "may not answer here", refusal, session=session)
+        return True
+    turn.ask(
+        Amend(session=session.id, round=round_.id, answers=answers),
+        person,
+        ref,
+        (*lines, "This round is closed and its result was handed on. Change it, and send the change after it?"),
+        (("y", "Yes, change it"), ("n", "No")),
+        session,
+        round_,
+    )
+    return True
+
+
+def decide(turn: Turn, ask: Amend, choice: str, person: Person, proof: MessageRef) -> None:
+    session = turn.state.session(ask.session)
+    round_ = next((r for r in session.rounds if r.id == ask.round), None) if session else None
+    if session is None or round_ is None:
+        turn.tell(
+            "That intake is too old to be changed here; its record stays as it is. Start a new one for the change."
+        )
+        return
+    if choice != "y":
+        turn.audit("answer.confirmation_declined", session, person, round_, user_message_ref=proof.id)
+        turn.tell("Left as it was.", session=session, round_=round_)
+        return
+    lines = []
+    for number, answer in sorted(ask.answers.items()):
+        item = round_.item(number)
+        if item is None:
+            continue
+        was = view.answer_words(item.question, item.answer) if item.answer else view.ENDS.get(item.status, "open")
+        proven = answer.model_copy(update={"ref": proof, "at": turn.at})
+        session, round_ = intake.resolve(turn, session, round_, item, proven, "answer.amended")
+        lines.append(f"{number} was {was}, is now {view.answer_words(item.question, proven)}.")
+    send_again(turn, session, round_, lines)
+
+
+def send_again(turn: Turn, session: Session, round_: Round, lines: list[str]) -> None:
+    """Tell the place, redraw the card, and send the changed document to whoever has the old one."""
+    turn.redraw(round_.card, view.round_card(session, round_, bulk=False), session, round_)
+    if session.stage.kind != "ended" or session.stage.how != "completed":
+        turn.tell(*lines, session=session, round_=round_)
+        return
+    made = document(session, turn.surface)
+    lead = " ".join((*lines, "The changed result goes after the first one."))
+    turn.say(
+        view.handed_over(made, handover.title(turn, session), handover.destination(session), lead),
+        session=session,
+    )

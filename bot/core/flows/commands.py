@@ -1,0 +1,189 @@
+"""The commands that work anywhere, in any state (CH-3). They mean the active session."""
+
+from __future__ import annotations
+
+from bot.core import view
+from bot.core.capture import iso, quote
+from bot.core.flows import handover, intake, opening, replying
+from bot.core.model import MessageRef, Person
+from bot.core.state import Asking, Session
+from bot.core.turn import Turn
+
+HELP = (
+    "I ask before anyone acts. Send a request, with or without files; I ask the few questions that matter.",
+    "Answer in one line (1: B, 2: other (your words)), with the buttons, or write: accept recommendations.",
+    "/status what is open · /new something new · /cancel end this · /resume a paused one · /export the record",
+    "To name a workflow yourself, begin a message with [direct-mode] or with its command.",
+)
+
+
+def run(turn: Turn, word: str, rest: str, person: Person, ref: MessageRef) -> None:
+    """Carry out one command."""
+    session = turn.state.current
+    match word:
+        case "help":
+            turn.tell(*HELP, *_commands_of(turn), session=session)
+        case "start":
+            _start(turn, session, rest)
+        case "status":
+            turn.tell(*_status(turn), session=session)
+        case "new":
+            _new(turn, session, rest, person, ref)
+        case "cancel":
+            if session is None:
+                turn.tell("Nothing is open here, so there is nothing to cancel.")
+            elif (why := intake.may_answer(turn, session, person)) is not None:
+                turn.refuse(person, "may not cancel here", why, session=session)
+            else:
+                replying.cancel(turn, session, person, ref)
+        case "resume":
+            _resume(turn, rest, person)
+        case "export":
+            _export(turn, session, rest)
+        case "settings":
+            _settings(turn, rest, person)
+
+
+def _commands_of(turn: Turn) -> tuple[str, ...]:
+    listed = [w.call for w in turn.pack.workflows if w.commands]
+    return (f"Workflows here: {' '.join(listed)}",) if listed else ()
+
+
+def name_of(session: Session) -> str:
+    """A session in a list: `#2 academic-paper/lit-review — “Here's an abstract…”`."""
+    return f"#{session.number} {session.workflow or 'not routed yet'} — “{quote(session.request.text)[:60]}”"
+
+
+def where(session: Session) -> str:
+    round_ = session.round
+    if session.stage.kind == "routing":
+        return "waiting for your choice of workflow"
+    if session.stage.kind == "asking" and round_ is not None:
+        count = len(round_.items) - len(round_.open_items)
+        return f"{count} of {len(round_.items)} answered"
+    if session.stage.kind == "closing":
+        return "answered, about to be handed over"
+    return session.stage.how if session.stage.kind == "ended" else session.stage.kind
+
+
+def _status(turn: Turn) -> list[str]:
+    """Where things stand, in a few lines: the active session, what is open and why, the paused ones."""
+    session = turn.state.current
+    paused = [s for s in turn.state.sessions if s.stage.kind != "ended" and s.id != turn.state.active]
+    ended = [s for s in turn.state.sessions if s.stage.kind == "ended"]
+    lines: list[str] = []
+    if session is None:
+        lines.append("Nothing is open here.")
+    else:
+        lines.append(f"Open: {name_of(session)}: {where(session)}.")
+        round_ = session.round
+        if session.stage.kind == "asking" and round_ is not None:
+            if round_.open_items:
+                lines.append(view.still_open(round_, turn.policy(session).bulk_accept))
+                lines.append(f"Why it matters: {round_.open_items[0].question.why}")
+            if any(i.rival for i in round_.items):
+                lines.append("⚠ Two people differ on one answer; the requester has to choose.")
+        if session.undelivered:
+            lines.append(f"⚠ The last card could not be delivered: {session.undelivered}")
+    lines += [f"Paused: {name_of(s)}: {where(s)}. /resume {s.number}" for s in paused[-3:]]
+    if not paused and session is None and ended:
+        last = ended[-1]
+        lines.append(f"Last: {name_of(last)}: {where(last)}. /export {last.number}")
+    return lines
+
+
+def _start(turn: Turn, session: Session | None, payload: str) -> None:
+    """Greets, and opens nothing (RT-14). During a session it shows the open round; it never begins anew."""
+    lines = []
+    if payload:
+        lines.append(f"I don't know the link “{quote(payload)}”; nothing is changed by it.")
+    if session is None:
+        turn.tell(*lines, *HELP[:2], "What do you need?")
+        return
+    turn.tell(*lines, *_status(turn), session=session)
+    round_ = session.round
+    if isinstance(session.stage, Asking) and round_ is not None:
+        intake.show_card(turn, session, round_, anew=True)
+        owed = sorted(set(session.stage.describing.values()))
+        if owed:
+            turn.tell(f"I am still waiting for your own words on {owed[0]}.", session=session, round_=round_)
+
+
+def _new(turn: Turn, session: Session | None, rest: str, person: Person, ref: MessageRef) -> None:
+    """The old session is kept and listed (RT-10). Words after /new are the new request."""
+    if session is not None:
+        opening.pause(turn, session, person)
+    if rest:
+        opening.first_message(turn, person, rest, (), ref)
+        return
+    kept = "" if session is None else f"Kept for later: {name_of(session)} (/resume {session.number}). "
+    turn.tell(f"{kept}What do you need? The next message starts something new.")
+
+
+def _resume(turn: Turn, rest: str, person: Person) -> None:
+    paused = [s for s in turn.state.sessions if s.stage.kind != "ended" and s.id != turn.state.active]
+    wanted = rest.strip().lstrip("#")
+    if wanted:
+        paused = [s for s in paused if str(s.number) == wanted or s.id == wanted]
+    if not paused:
+        current = turn.state.current
+        if current is not None and not wanted:
+            again(turn, current)
+            return
+        turn.tell("There is no paused intake like that here.", *_status(turn))
+        return
+    if len(paused) > 1 and not wanted:
+        turn.tell("Which one?", *(f"/resume {s.number} — {name_of(s)}: {where(s)}" for s in paused))
+        return
+    session = paused[-1]
+    if turn.state.current is not None:
+        opening.pause(turn, turn.state.current, person)
+    turn.set(active=session.id)
+    turn.audit("session.resumed", session, person)
+    again(turn, session)
+
+
+def again(turn: Turn, session: Session) -> None:
+    """Show an open session's card anew: the same questions, never asked as new ones."""
+    if session.stage.kind == "routing":
+        opening.show_menu(turn, session, anew=True)
+    elif session.round is not None:
+        intake.show_card(turn, session, session.round, anew=True)
+        turn.audit("round.reposted", session, round_=session.round, round=session.round.number)
+
+
+def _export(turn: Turn, session: Session | None, rest: str) -> None:
+    wanted = rest.strip().lstrip("#")
+    if wanted:
+        session = next((s for s in turn.state.sessions if str(s.number) == wanted or s.id == wanted), None)
+    elif session is None and turn.state.sessions:
+        session = turn.state.sessions[-1]
+    if session is None:
+        turn.tell("There is no such intake here to export.", *_status(turn))
+        return
+    handover.show_record(turn, session)
+
+
+def _settings(turn: Turn, rest: str, person: Person) -> None:
+    """`/settings`, `/settings pack triage`, `/settings answers anyone`."""
+    words = rest.split()
+    settings = turn.state.settings
+    if len(words) == 2 and words[0] == "pack" and words[1] in turn.book.packs:
+        settings = settings.model_copy(update={"pack": words[1]})
+    elif len(words) == 2 and words[0] == "answers" and words[1] in ("requester", "participants", "anyone"):
+        settings = settings.model_copy(update={"answerers": words[1]})
+    elif words:
+        turn.outcome, turn.reason = "refused", "unknown setting"
+        turn.tell(
+            f"I don't know the setting “{quote(rest)}”; nothing is changed.",
+            f"/settings pack {'|'.join(sorted(turn.book.packs))} · /settings answers requester|participants|anyone",
+        )
+        return
+    if words:
+        turn.set(settings=settings)
+        turn.audit("access.settings_changed", None, person, setting=words[0], value=words[1], at=iso(turn.at))
+    answers = settings.answerers or "requester"
+    turn.tell(
+        f"Pack: {turn.book.pack_for(turn.surface, settings.pack).name}. Who may answer in a shared place: {answers}.",
+        f"/settings pack {'|'.join(sorted(turn.book.packs))} · /settings answers requester|participants|anyone",
+    )

@@ -1,0 +1,140 @@
+"""Answers to the questions of our own: a tap, or a typed yes, no, or number."""
+
+from __future__ import annotations
+
+from bot.core import view
+from bot.core.capture import confirmed
+from bot.core.flows import amending, intake, opening, replying
+from bot.core.flows.words import yes_or_no
+from bot.core.model import MessageRef, Person
+from bot.core.replies.reading import Proposal, Reading
+from bot.core.state import Amend, LeaveSession, Pending, PickRound, Round, TakeReading
+from bot.core.state import Settle as SettleConflict
+from bot.core.turn import Turn
+
+
+def decide(turn: Turn, pending: Pending, choice: str, person: Person, ref: MessageRef) -> None:
+    """Carry out one answer. `choice` is the end of a button's token: "n" is no, the rest depends on the question."""
+    turn.drop_pending(name=pending.id)
+    proof = confirmed(ref, pending.ref)
+    match pending.ask:
+        case TakeReading():
+            _reading(turn, pending.ask, choice, person, proof)
+        case SettleConflict():
+            _conflict(turn, pending.ask, choice, person, proof)
+        case Amend():
+            amending.decide(turn, pending.ask, choice, person, proof)
+        case LeaveSession():
+            opening.leave(turn, pending.ask, choice, person, pending.ref)
+        case PickRound():
+            _pick(turn, pending, pending.ask, choice, person)
+
+
+def _reading(turn: Turn, ask: TakeReading, choice: str, person: Person, proof: MessageRef) -> None:
+    session = turn.state.session(ask.session)
+    round_ = next((r for r in session.rounds if r.id == ask.round), None) if session else None
+    if session is None or round_ is None or session.stage.kind not in ("asking", "closing"):
+        turn.tell("That round is over; nothing was recorded by this.")
+        return
+    if choice == "n" or not choice.isdigit() or int(choice) >= len(ask.proposals):
+        turn.audit("answer.confirmation_declined", session, person, round_, user_message_ref=proof.id)
+        turn.tell(
+            "Nothing recorded.",
+            view.still_open(round_, turn.policy(session).bulk_accept),
+            session=session,
+            round_=round_,
+        )
+        return
+    if round_.revision != ask.revision:  # RD-15: bound to what was seen
+        intake.show_card(turn, session, round_, anew=True)
+        turn.tell("The questions have changed since you wrote that; here they are again. Nothing recorded.")
+        return
+    proposal = ask.proposals[int(choice)]
+    if proposal.kind == "force_quit":
+        replying.force_quit(turn, session, round_, person, proof)
+    elif proposal.kind == "cancel":
+        replying.cancel(turn, session, person, proof)
+    else:
+        replying.apply(turn, session, round_, _taken(round_, proposal), person, proof)
+
+
+def _taken(round_: Round, proposal: Proposal) -> Reading:
+    accepted = replying.proposal_numbers(round_, proposal) if proposal.kind == "accept_all" else ()
+    return Reading(kind="answers", answers=proposal.answers, accepted=accepted)
+
+
+def _conflict(turn: Turn, ask: SettleConflict, choice: str, person: Person, proof: MessageRef) -> None:
+    """The requester keeps the first answer or switches to the other person's (RD-12)."""
+    session = turn.state.session(ask.session)
+    round_ = next((r for r in session.rounds if r.id == ask.round), None) if session else None
+    item = round_.item(ask.number) if round_ else None
+    if session is None or round_ is None or item is None or item.rival is None:
+        turn.tell("That is settled already.")
+        return
+    rival = item.rival
+    items = tuple(i.model_copy(update={"rival": None}) if i.number == item.number else i for i in round_.items)
+    round_ = round_.model_copy(update={"items": items})
+    session = turn.put_round(session, round_)
+    switched = choice == "y"
+    turn.audit(
+        "answer.conflict_settled",
+        session,
+        person,
+        round_,
+        number=item.number,
+        switched=switched,
+        user_message_ref=proof.id,
+    )
+    done = intake.Recorded()
+    if switched:
+        was = view.answer_words(item.question, item.answer) if item.answer else "open"
+        fresh = round_.item(item.number)
+        assert fresh is not None
+        event = "answer.amended" if session.stage.kind == "ended" else "answer.replaced"
+        session, round_ = intake.resolve(turn, session, round_, fresh, rival, event)
+        done.replaced.append(f"{item.number} was {was}, is now {view.answer_words(item.question, rival)}.")
+        done.lines = list(done.replaced)
+    else:
+        assert item.answer is not None
+        done.lines = [f"{item.number} stays {view.answer_words(item.question, item.answer)}."]
+    if session.stage.kind == "asking":
+        intake.echo(turn, session, round_, done, None)
+    else:
+        amending.send_again(turn, session, round_, done.lines)
+
+
+def _pick(turn: Turn, pending: Pending, ask: PickRound, choice: str, person: Person) -> None:
+    """A loose reply is given to the round that the person picked (RP-7)."""
+    if not choice.isdigit() or int(choice) >= len(ask.rounds):
+        turn.tell("Left alone; nothing recorded.")
+        return
+    for session in turn.state.sessions:
+        for round_ in session.rounds:
+            if round_.id == ask.rounds[int(choice)]:
+                reading = replying.read(turn, round_, ask.text, decoded=True)
+                if replying.apply(turn, session, round_, reading, person, pending.ref) is None:
+                    replying.nudge(turn, session, round_, "I can't read an answer in that.")
+                return
+
+
+def typed(turn: Turn, person: Person, text: str, direct: str | None) -> tuple[Pending, str] | None:
+    """The question of our own that a typed message answers, and the choice; None when it answers none.
+
+    In a shared place it has to be a direct reply to that question (RP-3); elsewhere the newest one is meant.
+    """
+    mine = [p for p in turn.state.pending if p.asked_of == person.id]
+    if turn.shared or direct is not None:
+        mine = [p for p in mine if p.id == direct]
+    if not mine:
+        return None
+    pending = mine[-1]
+    word = yes_or_no(text, turn.book.phrases)
+    several = isinstance(pending.ask, TakeReading) and len(pending.ask.proposals) > 1
+    if word == "no":
+        return pending, "n"
+    if word == "yes" and not several and not isinstance(pending.ask, PickRound):
+        return pending, "0" if isinstance(pending.ask, TakeReading) else "y"
+    digits = text.strip().rstrip(".)")
+    if (several or isinstance(pending.ask, PickRound)) and digits.isascii() and digits.isdigit() and digits != "0":
+        return pending, str(int(digits) - 1)
+    return None

@@ -1,0 +1,115 @@
+"""An edited or deleted message. The later act wins: an edit counts at the time of the edit (RD-13)."""
+
+from __future__ import annotations
+
+from bot.core.events import MessageDeleted, MessageEdited
+from bot.core.flows import amending, intake, opening, replying
+from bot.core.replies.reading import ItemReading, Reading
+from bot.core.state import Item, Round, Routing, Session
+from bot.core.turn import Turn
+
+
+def _answered_by(item: Item, message: str) -> bool:
+    return item.answer is not None and item.answer.ref.id == message
+
+
+def _origin(turn: Turn, message: str) -> tuple[Session, Round] | None:
+    """The round that holds an answer given in this message."""
+    for session in reversed(turn.state.sessions):
+        for round_ in reversed(session.rounds):
+            if any(_answered_by(item, message) for item in round_.items):
+                return session, round_
+    return None
+
+
+def edited(turn: Turn, event: MessageEdited) -> None:
+    """Read the new text as the person's present word on what the old one said."""
+    person = event.person
+    for session in turn.state.sessions:
+        if session.request.ref.id == event.message and isinstance(session.stage, Routing):
+            if session.requester.id == person.id and event.text.strip() != session.request.original.strip():
+                opening.request_edited(turn, session, event.text)
+            else:
+                turn.ignore("the edit changes nothing")
+            return
+    found = _origin(turn, event.message)
+    if found is None:
+        _unanswering(turn, event)
+        return
+    session, round_ = found
+    if any(_answered_by(i, event.message) and i.answer and i.answer.by != person.id for i in round_.items):
+        turn.ignore("edited by somebody else")
+        return
+    # Read as if the answers of this very message were still open, so that "accept recommendations" reads the same.
+    blank = round_.model_copy(
+        update={
+            "items": tuple(
+                i.model_copy(update={"status": "open", "answer": None}) if _answered_by(i, event.message) else i
+                for i in round_.items
+            )
+        }
+    )
+    reading = replying.read(turn, blank, event.text, event.decoded)
+    changed = _changes(turn, round_, reading, event)
+    if not changed and not reading.errors:
+        turn.ignore("the edit reads the same")
+        return
+    reading = reading.model_copy(update={"answers": changed, "accepted": (), "correction": True})
+    if session.stage.kind == "ended":
+        if not amending.propose(turn, session, round_, reading, person, event.ref):
+            turn.ignore("the edit changes nothing")
+        return
+    if not changed:
+        problems = [f"{e.item}: {e.message}" if e.item != "?" else e.message for e in reading.errors]
+        turn.tell(*problems, "What was recorded before stays.", session=session, round_=round_)
+        return
+    session, round_, done = intake.record(turn, session, round_, changed, (), person, event.ref)
+    intake.echo(turn, session, round_, done, reading)
+
+
+def _changes(turn: Turn, round_: Round, reading: Reading, event: MessageEdited) -> dict[int, ItemReading]:
+    """The items that the new text answers otherwise than what is held."""
+    said = dict(reading.answers)
+    for number in reading.accepted:
+        item = round_.item(number)
+        if item is not None and item.question.recommended is not None and number not in said:
+            said[number] = ItemReading(key=item.question.recommended.key, recommended=True)
+    changed = {}
+    for number, item_reading in said.items():
+        item = round_.item(number)
+        if item is None:
+            continue
+        answer = intake.answer_from(item.question, item_reading, "user_response", event.person, event.ref, turn)
+        if item.status != "resolved" or item.answer is None or not intake.same(item.answer, answer):
+            changed[number] = item_reading
+    return changed
+
+
+def _unanswering(turn: Turn, event: MessageEdited) -> None:
+    """The message had answered nothing: its new text is read as a reply now, if a round is open."""
+    session = turn.state.current
+    round_ = session.round if session else None
+    if session is None or round_ is None or session.stage.kind != "asking":
+        turn.ignore("the edited message decided nothing")
+        return
+    reading = replying.read(turn, round_, event.text, event.decoded)
+    if not reading.shaped or intake.may_answer(turn, session, event.person) is not None:
+        turn.ignore("the edited message decided nothing")
+        return
+    if replying.apply(turn, session, round_, reading, event.person, event.ref) is None:
+        turn.ignore("the edited message decided nothing")
+
+
+def deleted(turn: Turn, event: MessageDeleted) -> None:
+    """Deleting withdraws nothing; the reference is marked (RD-13)."""
+    marked = False
+    for session in turn.state.sessions:
+        for round_ in session.rounds:
+            names = [i.clarification for i in round_.items if _answered_by(i, event.message)]
+            if names:
+                marked = True
+                turn.audit(
+                    "answer.message_deleted", session, None, round_, message=event.message, clarifications=names
+                )
+    if not marked:
+        turn.ignore("the deleted message decided nothing")

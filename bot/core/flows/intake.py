@@ -1,0 +1,367 @@
+"""A round, from the first question to the last answer: opening, recording, echoing, closing.
+
+Nothing here decides what a person meant: a reading comes in (from a typed reply, a tap, a form or an edit) and is
+recorded item by item. Every path that writes an answer goes through `record`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from bot.core import view
+from bot.core.capture import audit_of, clarification, clarification_id
+from bot.core.flows import handover
+from bot.core.model import Answer, MessageRef, Person, Question, Via
+from bot.core.replies.reading import ItemReading, Reading
+from bot.core.state import Asking, Closing, Item, Round, Session
+from bot.core.state import Settle as SettleConflict
+from bot.core.turn import Turn
+
+TRIES_BEFORE_EXAMPLE = 2  # RD-10
+
+
+# -- opening -------------------------------------------------------------------------------------------------------
+
+
+def open_round(
+    turn: Turn, session: Session, questions: Sequence[Question], title: str, purpose: str, note: str | None = None
+) -> Session:
+    """Put a round on the table and pause (RD-6)."""
+    number = len(session.rounds) + 1
+    name = f"{session.id}.{number}"
+    items = tuple(Item(number=n, question=q) for n, q in enumerate(questions, start=1))
+    round_ = Round(
+        id=name,
+        number=number,
+        title=title,
+        purpose=purpose,
+        items=items,
+        card=name,
+        opened_at=turn.at,
+    )
+    session = session.model_copy(update={"stage": Asking(), "rounds": (*session.rounds, round_)})
+    session = turn.put(session)
+    card = view.round_card(session, round_, bulk=turn.policy(session).bulk_accept, route_note=note)
+    turn.say(card, card=round_.card, session=session, round_=round_)
+    turn.audit(
+        "intake_round",
+        session,
+        round_=round_,
+        round=round_.number,
+        trigger=round_.trigger,
+        questions=[q.id for q in questions],
+        revision=round_.revision,
+    )
+    return session
+
+
+def show_card(turn: Turn, session: Session, round_: Round, *, anew: bool = False) -> None:
+    """Redraw the card in place, or post it anew (after a restart, on /resume, when the old one is gone)."""
+    message = view.round_card(session, round_, bulk=turn.policy(session).bulk_accept)
+    if anew:
+        turn.say(message, card=round_.card, session=session, round_=round_)
+    else:
+        turn.redraw(round_.card, message, session, round_)
+
+
+# -- who may answer ------------------------------------------------------------------------------------------------
+
+
+def may_answer(turn: Turn, session: Session, person: Person) -> str | None:
+    """None when this person may answer here; else the reason, for them (RD-12)."""
+    if person.kind != "person":
+        return "Bots and channels can not answer; a person has to."
+    if person.outside:
+        return "People from outside can not answer here unless the settings of this place allow it."
+    policy = turn.state.settings.answerers or ("requester" if turn.surface != "slack" else "participants")
+    if (
+        not turn.shared
+        or policy == "anyone"
+        or person.id == session.requester.id
+        or person.id in session.participants
+    ):
+        return None
+    if policy == "participants" or (policy == "listed" and person.id in turn.state.settings.listed):
+        return None
+    who = view.isolate(session.requester.name)
+    return f"These questions are {who}'s to answer. {who} can let you answer too: “@you please”."
+
+
+# -- recording -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Recorded:
+    """What became of a reading, for the echo."""
+
+    lines: list[str] = field(default_factory=list)
+    resolved: list[int] = field(default_factory=list)
+    replaced: list[str] = field(default_factory=list)
+    conflicts: list[int] = field(default_factory=list)
+    failed: list[int] = field(default_factory=list)
+
+
+def same(one: Answer, other: Answer) -> bool:
+    return (one.chosen, one.text, one.note) == (other.chosen, other.text, other.note)
+
+
+def answer_from(
+    question: Question, reading: ItemReading, via: Via, person: Person, ref: MessageRef, turn: Turn
+) -> Answer:
+    """The answer that an item reading stands for. `reading.key` is a letter, "other", or a word of RP-11."""
+    chosen: str | None = reading.key
+    text = reading.text
+    if reading.key == "other":
+        chosen = question.other.key if question.other else None
+    elif reading.key in ("answer", "correct", "confirm"):
+        chosen = None
+        text = None if reading.key == "confirm" else text
+    elif not (question.other and question.other.key == reading.key):
+        text = None
+    return Answer(
+        chosen=chosen, text=text, note=reading.note, via=via, by=person.id, by_name=person.name, ref=ref, at=turn.at
+    )
+
+
+def resolve(
+    turn: Turn, session: Session, round_: Round, item: Item, answer: Answer, event: str
+) -> tuple[Session, Round]:
+    """Write an answer and its records. `event` is the audit event: new, replaced or amended."""
+    counted = session.counted
+    name = item.clarification
+    if name is None:
+        counted += 1
+        name = clarification_id(turn.at, counted)
+    item = item.model_copy(
+        update={
+            "status": "resolved",
+            "answer": answer,
+            "rival": None,
+            "clarification": name,
+            "revision": item.revision + 1,
+            "tries": 0,
+        }
+    )
+    items = tuple(item if i.number == item.number else i for i in round_.items)
+    round_ = round_.model_copy(update={"items": items})
+    session = turn.put_round(session.model_copy(update={"counted": counted}), round_)
+    record = clarification(session, round_, item, turn.surface).model_copy(
+        update={"platform_at": turn.envelope.platform_at}
+    )
+    turn.records.append(record)
+    turn.records.append(audit_of(record, event))
+    return session, round_
+
+
+def record(
+    turn: Turn,
+    session: Session,
+    round_: Round,
+    explicit: Mapping[int, ItemReading],
+    accepted: Sequence[int],
+    person: Person,
+    ref: MessageRef,
+) -> tuple[Session, Round, Recorded]:
+    """Record the explicit items, then the bulk-accepted ones (CA-3). Explicit words override (RP-4)."""
+    done = Recorded()
+    for number, reading in sorted(explicit.items()):
+        item = round_.item(number)
+        if item is None:
+            continue
+        if reading.key == "skip":
+            session, round_ = _skip(turn, session, round_, item, person, ref, done)
+            continue
+        answer = answer_from(item.question, reading, "user_response", person, ref, turn)
+        session, round_ = _take(turn, session, round_, item, answer, done)
+    bulk: list[int] = []
+    for number in accepted:
+        item = round_.item(number)
+        if item is None or item.status == "resolved" or number in explicit or item.question.recommended is None:
+            continue
+        answer = answer_from(
+            item.question,
+            ItemReading(key=item.question.recommended.key),
+            "accept_recommendations_bulk",
+            person,
+            ref,
+            turn,
+        )
+        session, round_ = resolve(turn, session, round_, item, answer, "clarification_resolved")
+        done.resolved.append(number)
+        done.lines.append(f"{number} → {view.answer_words(item.question, answer)}")
+        bulk.append(number)
+    if bulk:
+        round_ = round_.model_copy(update={"bulk_used": True})
+        session = turn.put_round(session, round_)
+        turn.audit(
+            "bulk_accept_recommended",
+            session,
+            person,
+            round_,
+            count=len(bulk),
+            items=bulk,
+            revision=round_.revision,
+            user_message_ref=f'{ref.id}: "{ref.quote}"',
+        )
+    return session, round_, done
+
+
+def _take(
+    turn: Turn, session: Session, round_: Round, item: Item, answer: Answer, done: Recorded
+) -> tuple[Session, Round]:
+    """One explicit answer: new, the same again, a change of mind, or a conflict with another person's."""
+    words = view.answer_words(item.question, answer)
+    held = item.answer if item.status == "resolved" else None
+    if held is None:
+        session, round_ = resolve(turn, session, round_, item, answer, "clarification_resolved")
+        done.resolved.append(item.number)
+        done.lines.append(f"{item.number} → {words}")
+    elif same(held, answer):
+        who = "" if held.by == answer.by else f", by {view.isolate(held.by_name)}"
+        done.lines.append(f"{item.number} is {words} already{who}.")
+    elif held.by == answer.by or answer.by == session.requester.id:
+        was = view.answer_words(item.question, held)
+        session, round_ = resolve(turn, session, round_, item, answer, "answer.replaced")
+        done.replaced.append(f"{item.number} was {was}, is now {words}.")
+        done.lines.append(done.replaced[-1])
+    else:
+        session, round_ = _conflict(turn, session, round_, item, answer, done)
+    return session, round_
+
+
+def _conflict(
+    turn: Turn, session: Session, round_: Round, item: Item, answer: Answer, done: Recorded
+) -> tuple[Session, Round]:
+    """A different answer by another allowed person waits for the requester: keep or switch (RD-12)."""
+    held = item.answer
+    assert held is not None
+    items = tuple(i.model_copy(update={"rival": answer}) if i.number == item.number else i for i in round_.items)
+    round_ = round_.model_copy(update={"items": items})
+    session = turn.put_round(session, round_)
+    turn.records.append(
+        audit_of(clarification(session, round_, item, turn.surface), "answer.conflict").model_copy(
+            update={"actor": f"human:{answer.by}", "details": {"number": item.number, "chosen": answer.chosen}}
+        )
+    )
+    first, second = view.isolate(held.by_name), view.isolate(answer.by_name)
+    mine, theirs = view.answer_words(item.question, held), view.answer_words(item.question, answer)
+    turn.ask(
+        SettleConflict(session=session.id, round=round_.id, number=item.number),
+        session.requester,
+        answer.ref,
+        (
+            f"⚠ {item.number} · {item.question.topic}: {first} said {mine}; {second} says {theirs}.",
+            f"{view.isolate(session.requester.name)}, which one holds? Until then it stays {mine}.",
+        ),
+        (("n", f"Keep {held.chosen or 'the first'}"), ("y", f"Switch to {answer.chosen or 'the second'}")),
+        session,
+        round_,
+    )
+    done.conflicts.append(item.number)
+    return session, round_
+
+
+def _skip(
+    turn: Turn, session: Session, round_: Round, item: Item, person: Person, ref: MessageRef, done: Recorded
+) -> tuple[Session, Round]:
+    """ "skip 2": only where the policy knows it and the question is optional (RD-10)."""
+    if item.status == "resolved":
+        done.lines.append(f"{item.number} has an answer already; it stays.")
+        return session, round_
+    if turn.policy(session).skip == "never" or not item.question.optional:
+        done.lines.append(f"{item.number} can not be skipped: {item.question.why} It stays open.")
+        done.failed.append(item.number)
+        return session, round_
+    items = tuple(
+        i.model_copy(update={"status": "skipped", "words": ref.quote}) if i.number == item.number else i
+        for i in round_.items
+    )
+    round_ = round_.model_copy(update={"items": items})
+    session = turn.put_round(session, round_)
+    turn.audit("answer.skipped", session, person, round_, question=item.question.id, user_message_ref=ref.id)
+    done.lines.append(f"{item.number} is left open on purpose.")
+    return session, round_
+
+
+# -- echoing -------------------------------------------------------------------------------------------------------
+
+
+def count_tries(turn: Turn, session: Session, round_: Round, numbers: Sequence[int]) -> tuple[Session, Round]:
+    """Count failed tries on open items, so that the second one brings a worked example (RD-10)."""
+    if not numbers:
+        return session, round_
+    items = tuple(
+        i.model_copy(update={"tries": i.tries + 1}) if i.number in numbers and i.status == "open" else i
+        for i in round_.items
+    )
+    round_ = round_.model_copy(update={"items": items})
+    return turn.put_round(session, round_), round_
+
+
+def worked_example(round_: Round) -> str | None:
+    """For the first open item that failed twice, a reply that would work, spelled out."""
+    for item in round_.open_items:
+        if item.tries >= TRIES_BEFORE_EXAMPLE:
+            if item.question.form != "choice":
+                return f"For example: {item.number}: and then your own words."
+            first = item.question.options[0]
+            words = f"For example, to choose “{first.label}”, send just this: {item.number}: {first.key}"
+            return (
+                words + f" — or in your own words: {item.number}: other (your words)"
+                if item.question.other
+                else words
+            )
+    return None
+
+
+def echo(turn: Turn, session: Session, round_: Round, done: Recorded, reading: Reading | None) -> Session:
+    """Answer a reply: what was recorded, what was not and why, what is still open. Closes a round that is over."""
+    errors = list(reading.errors) if reading else []
+    failed = [*done.failed, *(int(e.item) for e in errors if e.item.isdigit())]
+    session, round_ = count_tries(turn, session, round_, failed)
+    if reading and reading.note:
+        round_ = round_.model_copy(update={"notes": (*round_.notes, reading.note)})
+        session = turn.put_round(session, round_)
+    show_card(turn, session, round_)
+    problems = [f"{e.item}: {e.message}" if e.item != "?" else e.message for e in errors]
+    if not round_.open_items and not any(i.rival for i in round_.items):
+        return close(turn, session, round_, lead=[*done.replaced, *problems])
+    lines = [*done.lines, *problems]
+    if reading and reading.note:
+        lines.append(f"Kept as a note: “{reading.note}”")
+    if round_.open_items:
+        lines.append(view.still_open(round_, turn.policy(session).bulk_accept))
+        example = worked_example(round_)
+        if example:
+            lines.append(example)
+    turn.tell(*lines, session=session, round_=round_)
+    return session
+
+
+# -- closing -------------------------------------------------------------------------------------------------------
+
+
+def close(turn: Turn, session: Session, round_: Round, lead: Sequence[str] = ()) -> Session:
+    """Every question has ended: echo all of it, and hand over after the grace (RD-16)."""
+    until = turn.at + turn.book.grace
+    already = round_.closed_at is not None
+    round_ = round_.model_copy(update={"closed_at": turn.at})
+    session = turn.put_round(session.model_copy(update={"stage": Closing(until=until)}), round_)
+    where = handover.destination(session)
+    message = view.closing(round_, where, int(turn.book.grace.total_seconds()))
+    if lead:
+        message = message.model_copy(update={"blocks": (*(view.text(line) for line in lead), *message.blocks)})
+    turn.say(message, session=session, round_=round_)
+    turn.timer(f"grace:{session.id}", until)
+    turn.drop_pending(session=session.id)
+    if not already:
+        turn.audit(
+            "round.closed",
+            session,
+            round_=round_,
+            round=round_.number,
+            resolved=sum(1 for i in round_.items if i.status == "resolved"),
+            asked=len(round_.items),
+        )
+    return session

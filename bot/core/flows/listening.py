@@ -1,0 +1,413 @@
+"""A message has come: what it belongs to, from the surest sign to the weakest (RP-7), or nothing at all (CH-2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+
+from bot.core.capture import quote
+from bot.core.events import MessageReceived
+from bot.core.flows import amending, commands, confirming, handover, intake, opening, replying
+from bot.core.flows.words import command, pleasantry, yes_or_no
+from bot.core.model import Material, MessageRef, Person
+from bot.core.replies.reading import ItemReading, Reading
+from bot.core.routing import Verdict, read_menu_answer, route
+from bot.core.state import Asking, Gathering, PickRound, Round, Routing, Session
+from bot.core.turn import Turn
+
+GATHER = timedelta(seconds=1.5)  # parts of an album or a split paste come within about a second of each other
+IDLE = timedelta(hours=72)  # RT-10
+
+
+def message(turn: Turn, event: MessageReceived) -> None:
+    """One message. Bots and channels are never heard (RD-12); parts of one act are joined first (RT-11)."""
+    if event.person.kind != "person":
+        turn.ignore("sent by a bot or a channel")
+        return
+    gathering = turn.state.gathering
+    more = gathering is not None and gathering.person.id == event.person.id
+    if event.album is not None or event.partial or (more and gathering is not None and gathering.album is None):
+        _gather(turn, event)
+        return
+    if gathering is not None and more:
+        gathered(turn)
+    _whole(turn, event)
+
+
+def _gather(turn: Turn, event: MessageReceived) -> None:
+    old = turn.state.gathering
+    if old is not None and old.person.id != event.person.id:
+        gathered(turn)
+        old = None
+    turn.set(
+        gathering=Gathering(
+            person=event.person,
+            texts=(*(old.texts if old else ()), *((event.text,) if event.text else ())),
+            materials=(*(old.materials if old else ()), *event.materials),
+            ref=old.ref if old else event.ref,
+            addressed=event.addressed or (old.addressed if old else False),
+            album=event.album,
+        )
+    )
+    turn.timer("gather:parts", turn.at + GATHER)
+
+
+def gathered(turn: Turn) -> None:
+    """No further part came: the joined message is handled as one."""
+    parts = turn.state.gathering
+    if parts is None:
+        turn.ignore("nothing is being gathered")
+        return
+    turn.set(gathering=None)
+    turn.clear_timer("gather:parts")
+    text = ("\n" if parts.album else "").join(parts.texts)
+    ref = parts.ref.model_copy(update={"quote": quote(text)})
+    _whole(
+        turn,
+        MessageReceived(
+            person=parts.person, text=text, ref=ref, materials=parts.materials, addressed=parts.addressed
+        ),
+    )
+
+
+# -- what a whole message belongs to -------------------------------------------------------------------------------
+
+
+def _whole(turn: Turn, event: MessageReceived) -> None:
+    person, ref = event.person, event.ref.model_copy(update={"quote": quote(event.text) or event.ref.quote})
+    about = turn.envelope.about
+    direct = event.addressed or about is not None
+    said = command(event.text, turn.book.bot_name)
+    if said is not None:
+        commands.run(turn, *said, person, ref)
+        return
+    if event.forwarded is None:
+        answered = confirming.typed(turn, person, event.text, about if about and about.startswith("p") else None)
+        if answered is not None:
+            confirming.decide(turn, *answered, person, ref)
+            return
+    bound = _bound(turn, about)
+    if bound is not None and isinstance(bound[0].stage, Routing):
+        _menu(turn, bound[0], event, ref, direct)
+        return
+    if bound is not None and bound[1] is not None and bound[0].stage.kind == "asking":
+        _round(turn, bound[0], bound[1], event, ref, direct)
+        return
+    session = turn.state.current
+    if session is None:
+        _idle(turn, event, ref, direct)
+        return
+    match session.stage.kind:
+        case "routing":
+            _menu(turn, session, event, ref, direct)
+        case "asking":
+            assert session.round is not None
+            _round(turn, session, session.round, event, ref, direct)
+        case "closing":
+            _closing(turn, session, event, ref, direct)
+        case "ended":
+            turn.set(active=None)
+            _idle(turn, event, ref, direct)
+
+
+def _bound(turn: Turn, about: str | None) -> tuple[Session, Round | None] | None:
+    """The session and round that the message replied to speaks of."""
+    if about is None:
+        return None
+    session = turn.state.session(about.partition(".")[0])
+    if session is None:
+        return None
+    return session, next((r for r in session.rounds if r.id == about), session.round)
+
+
+def _menu(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef, direct: bool) -> None:
+    """With the menu open: the requester's words; in a shared place only what is meant for the bot (RT-13)."""
+    if turn.shared and not direct and not _token_first(event.text):
+        turn.ignore("ordinary talk")
+        return
+    refusal = intake.may_answer(turn, session, event.person)
+    if refusal is not None:
+        turn.refuse(event.person, "may not answer here", refusal, session=session)
+        return
+    text = "" if event.forwarded else event.text
+    opening.menu_message(turn, session, text, _materials(event), ref)
+
+
+def _token_first(text: str) -> bool:
+    return text.lstrip().casefold().startswith("[direct-mode]")
+
+
+def _materials(event: MessageReceived) -> tuple[Material, ...]:
+    """What came with the message; forwarded words are material, never an answer (AU-3)."""
+    if not event.forwarded:
+        return event.materials
+    name = f"forwarded from {event.forwarded}: {quote(event.text)}"
+    return (*event.materials, Material(kind="named", name=name, caption=event.text or None))
+
+
+# -- no session is active ------------------------------------------------------------------------------------------
+
+
+def _idle(turn: Turn, event: MessageReceived, ref: MessageRef, direct: bool) -> None:
+    """Nothing is on the table: an amendment, a late word, a pleasantry, or a first message."""
+    person, text = event.person, event.text
+    meant = direct or not turn.shared or _token_first(text)
+    if not event.forwarded and _amends(turn, event, ref, direct):
+        return
+    if not meant:
+        turn.ignore("ordinary talk")
+        return
+    waiting = [s for s in turn.state.sessions if isinstance(s.stage, Asking)]
+    if waiting and not event.forwarded and _late_answer(turn, waiting, event, ref):
+        return
+    if not event.materials and pleasantry(text, turn.book.phrases) and (turn.state.counted or not text.strip()):
+        if event.unreadable:
+            turn.tell(f"I can't read {event.unreadable} here; please write it.")
+        else:
+            turn.ignore("a pleasantry")
+        return
+    if event.unreadable and not text.strip() and not event.materials:
+        turn.tell(f"I can't read {event.unreadable} here; please write what you need.")
+        return
+    opening.first_message(turn, person, "" if event.forwarded else text, _materials(event), ref)
+
+
+def _amends(turn: Turn, event: MessageReceived, ref: MessageRef, direct: bool) -> bool:
+    """ "change 2 to C" after the end, or an answer in reply to a closed card (RD-13)."""
+    found = amending.last_closed(turn, event.person, turn.envelope.about)
+    if found is None:
+        return False
+    session, round_ = found
+    reading = replying.read(turn, round_, event.text, event.decoded)
+    if not reading.answers or not (reading.correction or (reading.shaped and (direct or not turn.shared))):
+        return False
+    return amending.propose(turn, session, round_, reading, event.person, ref)
+
+
+def _late_answer(turn: Turn, waiting: Sequence[Session], event: MessageReceived, ref: MessageRef) -> bool:
+    """An answer-shaped message while rounds wait in paused sessions: the only one, or ask which (RP-7)."""
+    fitting = []
+    for session in waiting:
+        assert session.round is not None
+        reading = replying.read(turn, session.round, event.text, event.decoded)
+        if reading.shaped and intake.may_answer(turn, session, event.person) is None:
+            fitting.append((session, session.round, reading))
+    if not fitting:
+        return False
+    if len(fitting) == 1:
+        session, round_, reading = fitting[0]
+        turn.set(active=session.id)
+        return replying.apply(turn, session, round_, reading, event.person, ref) is not None
+    rounds = tuple(r.id for _, r, _ in fitting)
+    lines = [f"{i}) {r.title} (#{s.number})" for i, (s, r, _) in enumerate(fitting, start=1)]
+    turn.ask(
+        PickRound(text=event.text, rounds=rounds),
+        event.person,
+        ref,
+        ("Several rounds are open; which one do you mean?", *lines),
+        tuple((str(i), r.title) for i, (_, r, _) in enumerate(fitting)),
+    )
+    return True
+
+
+# -- a round is open -----------------------------------------------------------------------------------------------
+
+
+def _round(
+    turn: Turn, session: Session, round_: Round, event: MessageReceived, ref: MessageRef, direct: bool
+) -> None:
+    """A message while a round waits for answers (RD-6)."""
+    person = event.person
+    if event.forwarded is not None:
+        _forwarded(turn, session, round_, event, direct)
+        return
+    if round_.order is not None and event.order is not None and event.order < round_.order and not direct:
+        if not turn.shared:
+            turn.tell(
+                "Your message and my questions crossed, so I did not take it as an answer.",
+                "Send it again if it was one.",
+                session=session,
+                round_=round_,
+            )
+        turn.outcome, turn.reason = "refused", "older than the round"
+        return
+    if _leaves(turn, session, event, ref):
+        return
+    if event.unreadable and not event.text.strip():
+        if direct or not turn.shared:
+            _keep_files(turn, session, event)
+            replying.nudge(
+                turn, session, round_, f"I can't read {event.unreadable} here; nothing is recorded from it."
+            )
+        else:
+            turn.ignore("ordinary talk")
+        return
+    reading = _reading(turn, session, round_, event)
+    if turn.shared and not direct and not reading.shaped:
+        turn.ignore("ordinary talk")
+        return
+    refusal = intake.may_answer(turn, session, person)
+    if refusal is not None:
+        turn.audit("access.answer_refused", session, person, round_, reason=refusal)
+        turn.refuse(person, "may not answer here", refusal, session=session)
+        return
+    session = _keep_files(turn, session, event)
+    if yes_or_no(event.text, turn.book.phrases) is None and _changed_subject(
+        turn, session, round_, reading, event, ref
+    ):
+        return
+    if replying.apply(turn, session, round_, reading, person, ref) is not None:
+        return
+    if event.materials and not event.text.strip():
+        turn.tell("Added to your request.", session=session, round_=round_)
+        replying.nudge(turn, session, round_, "The questions are still open.")
+        return
+    replying.nudge(turn, session, round_, "I can't read an answer in that; nothing is recorded.")
+
+
+def _reading(turn: Turn, session: Session, round_: Round, event: MessageReceived) -> Reading:
+    """The reading of a reply; words owed after a press on Other come first, unless they are shaped otherwise."""
+    reading = replying.read(turn, round_, event.text, event.decoded)
+    stage = session.stage
+    owed = stage.describing.get(event.person.id) if isinstance(stage, Asking) else None
+    if owed is None or not event.text.strip():
+        return reading
+    item = round_.item(owed)
+    if item is None:
+        return reading
+    left = {k: v for k, v in stage.describing.items() if k != event.person.id} if isinstance(stage, Asking) else {}
+    if reading.kind in ("answers", "accept_all", "accept_all_except") and reading.shaped:
+        return reading
+    if reading.kind in ("question_back", "cancel", "put_off", "force_quit"):
+        return reading
+    turn.put(session.model_copy(update={"stage": Asking(describing=left)}))
+    return Reading(kind="answers", answers={owed: ItemReading(key="other", text=event.text.strip())}, shaped=True)
+
+
+def _keep_files(turn: Turn, session: Session, event: MessageReceived) -> Session:
+    """Files that come during a round belong to the request."""
+    session = turn.state.session(session.id) or session
+    if not event.materials:
+        return session
+    request = session.request
+    request = request.model_copy(update={"materials": (*request.materials, *event.materials)})
+    return turn.put(session.model_copy(update={"request": request}))
+
+
+def _forwarded(turn: Turn, session: Session, round_: Round, event: MessageReceived, direct: bool) -> None:
+    """Forwarded words are quoted words: kept, never an answer; a claim of approval is logged (AU-3)."""
+    reading = replying.read(turn, round_, event.text, event.decoded)
+    claims = reading.kind in ("answers", "accept_all", "accept_all_except", "needs_confirmation", "force_quit")
+    if claims:
+        turn.audit(
+            "injection_incident",
+            session,
+            event.person,
+            round_,
+            forwarded_from=event.forwarded,
+            words=quote(event.text),
+        )
+    if turn.shared and not direct and not claims:
+        turn.ignore("ordinary talk")
+        return
+    request = session.request
+    kept = request.model_copy(update={"materials": (*request.materials, *_materials(event))})
+    session = turn.put(session.model_copy(update={"request": kept}))
+    turn.tell(
+        f"Kept as material: forwarded words of {event.forwarded} decide nothing here. Answer in your own words.",
+        session=session,
+        round_=round_,
+    )
+
+
+def _leaves(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef) -> bool:
+    """A workflow's command, or the token in front: asked about once, nothing lost either way (RT-7, RT-10)."""
+    text = event.text
+    if text.lstrip()[:1] not in ("/", "!", "[") and not event.addressed:
+        return False
+    verdict = route(text, event.materials, turn.pack, position="in_workflow", bot_name=turn.book.bot_name)
+    if verdict.outcome == "confirm_leave":
+        named = (verdict.workflow or "something new").replace("/", " / ")
+        lead = (
+            f"You are in {handover.destination(session)} (#{session.number}), with its questions open.",
+            f"Leave it for now and start {named} with this message? Nothing is lost either way.",
+        )
+        opening.offer_to_leave(turn, session, event.person, text, event.materials, ref, lead)
+        return True
+    if verdict.other_bot:
+        turn.ignore("meant for another bot")
+        return True
+    if verdict.outcome == "clarify" and verdict.unknown_command and not _owes(session, event.person):
+        known = " ".join(f"/{w.commands[0]}" for w in turn.pack.nearest_commands(verdict.unknown_command))
+        turn.tell(
+            f"I don't know the command {quote(verdict.unknown_command)}. The nearest: {known}. "
+            "As an answer in your own words, put the number in front, e.g. 1: other (your words).",
+            session=session,
+            round_=session.round,
+        )
+        return True
+    return False
+
+
+def _owes(session: Session, person: Person) -> bool:
+    return isinstance(session.stage, Asking) and person.id in session.stage.describing
+
+
+def _changed_subject(
+    turn: Turn, session: Session, round_: Round, reading: Reading, event: MessageReceived, ref: MessageRef
+) -> bool:
+    """An unreadable message that asks for a workflow, or comes after a long silence (RT-10)."""
+    if session.routed_by == "phase" and read_menu_answer(event.text, (), turn.pack).kind == "else":
+        opening.something_else(turn, session, event.person, ref)  # the button's words, typed (CH-1)
+        return True
+    if reading.kind != "unparsed" and not (reading.kind == "needs_confirmation" and _is_request(turn, event)):
+        return False
+    verdict = _request(turn, event)
+    if verdict is not None and verdict.workflow is not None:
+        named = verdict.workflow.replace("/", " / ")
+        lead = (
+            f"I can't read an answer in that. Still open here: {len(round_.open_items)} of {len(round_.items)}.",
+            f"It sounds like a request for {named}: start that with this message? The present one is kept.",
+        )
+        opening.offer_to_leave(turn, session, event.person, event.text, event.materials, ref, lead)
+        return True
+    if reading.kind == "unparsed" and turn.at - session.touched_at > IDLE and event.text.strip():
+        lead = (
+            f"{commands.name_of(session)} has been waiting for you since {session.touched_at:%d %B}.",
+            "Go on with it, or start something new with this message?",
+        )
+        opening.offer_to_leave(turn, session, event.person, event.text, event.materials, ref, lead)
+        return True
+    return False
+
+
+def _request(turn: Turn, event: MessageReceived) -> Verdict | None:
+    verdict = route(event.text, event.materials, turn.pack, bot_name=turn.book.bot_name)
+    return verdict if verdict.outcome == "proceed" and verdict.by == "trigger" else None
+
+
+def _is_request(turn: Turn, event: MessageReceived) -> bool:
+    return _request(turn, event) is not None
+
+
+# -- the grace -----------------------------------------------------------------------------------------------------
+
+
+def _closing(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef, direct: bool) -> None:
+    """Within the grace a change needs no confirmation; anything else ends it and is heard by itself (RD-16)."""
+    round_ = session.round
+    assert round_ is not None
+    reading = replying.read(turn, round_, event.text, event.decoded) if event.forwarded is None else None
+    usable = reading is not None and bool(reading.answers) and reading.shaped
+    if reading is not None and usable and intake.may_answer(turn, session, event.person) is None:
+        session, round_, done = intake.record(turn, session, round_, reading.answers, (), event.person, ref)
+        intake.echo(turn, session, round_, done, reading)
+        return
+    if turn.shared and not direct:
+        turn.ignore("ordinary talk")
+        return
+    if pleasantry(event.text, turn.book.phrases) and not event.materials:
+        turn.ignore("a pleasantry")
+        return
+    handover.hand_over(turn, session)
+    _idle(turn, event, ref, direct)

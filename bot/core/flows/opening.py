@@ -1,0 +1,339 @@
+"""The first message of a session, and the menu (RT). From a request to a workflow that has begun."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.core import view
+from bot.core.capture import quote
+from bot.core.effects import Block, Button, Message
+from bot.core.flows import handover, intake
+from bot.core.model import Material, MessageRef, Person
+from bot.core.policies import POLICIES
+from bot.core.rounds import build_round
+from bot.core.routing import Pack, Verdict, examples, menu_for, read_menu_answer, route
+from bot.core.state import Asking, Ended, LeaveSession, Request, Routing, Session
+from bot.core.turn import Turn
+
+# -- a new session -------------------------------------------------------------------------------------------------
+
+
+def first_message(
+    turn: Turn, person: Person, text: str, materials: Sequence[Material], ref: MessageRef
+) -> Session | None:
+    """Route a first message: straight to its workflow, or the menu (RT-1)."""
+    pack = turn.pack
+    verdict = route(text, materials, pack, bot_name=turn.book.bot_name)
+    if verdict.outcome == "continue":
+        turn.ignore("meant for another bot" if verdict.other_bot else "no request")
+        return None
+    session = _open(turn, person, text, verdict, ref)
+    if verdict.outcome == "proceed" and verdict.workflow is not None:
+        return start(turn, session, verdict, ref)
+    stage = Routing(options=verdict.options)
+    session = turn.put(session.model_copy(update={"stage": stage}))
+    _menu(turn, session, verdict, lead=_about_commands(turn, text) if verdict.question else ())
+    turn.audit(
+        "route.menu_shown",
+        session,
+        person,
+        options=list(verdict.options),
+        by=verdict.by,
+        phases=list(verdict.phases),
+        near_miss=verdict.near_miss,
+        user_message_ref=ref.id,
+    )
+    return session
+
+
+def _open(turn: Turn, person: Person, text: str, verdict: Verdict, ref: MessageRef) -> Session:
+    number = turn.state.counted + 1
+    request = Request(
+        text=verdict.text,
+        original=text,
+        materials=verdict.materials,
+        ref=ref,
+        direct_mode=verdict.direct_mode,
+    )
+    session = Session(
+        id=turn.envelope.new_id,
+        number=number,
+        requester=person,
+        request=request,
+        pack=turn.pack.name,
+        stage=Routing(options=()),
+        started_at=turn.at,
+        touched_at=turn.at,
+    )
+    turn.set(active=session.id, counted=number)
+    turn.audit("session.opened", session, person, user_message_ref=ref.id, words=ref.quote)
+    return turn.put(session)
+
+
+# -- the workflow begins -------------------------------------------------------------------------------------------
+
+
+def start(turn: Turn, session: Session, verdict: Verdict, ref: MessageRef) -> Session:
+    """Begin the workflow: its round, or straight to the hand-over where there is nothing to ask (RD-17, RT-15)."""
+    assert verdict.workflow is not None
+    playbook = turn.book.playbooks.get(verdict.workflow)
+    policy = POLICIES[playbook.policy if playbook else "playbook"]
+    session = turn.put(
+        session.model_copy(
+            update={
+                "workflow": verdict.workflow,
+                "routed_by": verdict.by,
+                "routed_ref": ref,
+                "policy": policy.name,
+            }
+        )
+    )
+    turn.audit(
+        "route.chosen",
+        session,
+        session.requester,
+        workflow=verdict.workflow,
+        by=verdict.by,
+        words=verdict.trigger,
+        direct_mode=verdict.direct_mode,
+        user_message_ref=f'{ref.id}: "{ref.quote}"',
+    )
+    if playbook is None:
+        return handover.hand_over(turn, session, _begun(session, "it has no questions of its own"))
+    built = build_round(playbook, session.request, verdict.phases, policy)
+    session = turn.put(session.model_copy(update={"settled": built.settled, "dropped": built.dropped}))
+    if not built.asked:
+        return handover.hand_over(turn, session, _begun(session, "your message answers all it would ask"))
+    note = None
+    if verdict.by == "phase":
+        taken = handover.destination(session)
+        note = f"I took this as: {taken}. If that is wrong, press or write “something else”."
+    return intake.open_round(turn, session, built.asked, playbook.title, playbook.purpose, note)
+
+
+def _begun(session: Session, why: str) -> str:
+    known = "; ".join(f"{s.topic}: {s.value}" for s in session.settled)
+    taken = f" Taken from your message: {known}." if known else ""
+    return f"Handed to {handover.destination(session)}; {why}.{taken}"
+
+
+# -- the menu ------------------------------------------------------------------------------------------------------
+
+
+def _message(turn: Turn, session: Session, verdict: Verdict, lead: Sequence[str] = ()) -> Message:
+    shown = menu_for(verdict, turn.book.packs[session.pack])
+    head = f"{shown.summary} {shown.question}".strip()
+    blocks: list[Block] = [view.text(line) for line in (*lead, shown.remark) if line]
+    blocks.append(view.text(head, gap=bool(blocks)))
+    for index, line in enumerate(shown.lines):
+        blocks.append(view.text(line.text, gap=index == 0).model_copy(update={"kind": "option"}))
+    blocks.append(view.text(shown.closing, gap=True).model_copy(update={"kind": "hint"}))
+    row = tuple(
+        Button(
+            token=f"m:{session.id}:{line.key}",
+            label="Something else" if line.workflow is None else line.key,
+        )
+        for line in shown.lines
+    )
+    return Message(blocks=tuple(blocks), buttons=(row,))
+
+
+def _menu(turn: Turn, session: Session, verdict: Verdict, lead: Sequence[str] = (), *, redraw: bool = False) -> None:
+    message = _message(turn, session, verdict, lead)
+    if redraw:
+        turn.redraw(session.id, message, session)
+    else:
+        turn.say(message, card=session.id, session=session)
+
+
+def _again(turn: Turn, session: Session) -> Verdict:
+    """The verdict on the request as it stands, with the options that are on the table."""
+    verdict = route(session.request.text, session.request.materials, turn.book.packs[session.pack])
+    options = session.stage.options if isinstance(session.stage, Routing) else verdict.options
+    return verdict.model_copy(update={"outcome": "clarify", "options": options})
+
+
+def show_menu(turn: Turn, session: Session, *, anew: bool = False) -> None:
+    _menu(turn, session, _again(turn, session), redraw=not anew)
+
+
+def _close_menu(turn: Turn, session: Session, picked: str) -> None:
+    """The menu's card loses its buttons once a workflow is known."""
+    message = _message(turn, session, _again(turn, session))
+    closed = Message(blocks=(message.blocks[0], view.text(f"✔ {picked}")))
+    turn.redraw(session.id, closed, session)
+
+
+def _about_commands(turn: Turn, text: str) -> tuple[str, ...]:
+    """What the commands named in a question do; the question is answered, nothing is started (RT-2)."""
+    lines = []
+    for word in text.replace(",", " ").replace("?", " ").split():
+        workflow = turn.pack.workflow_by_command(word) if word[:1] in "/!" else None
+        if workflow is not None:
+            lines.append(f"{workflow.call}: {workflow.title} — {workflow.comes_out}")
+    return tuple(dict.fromkeys(lines)) or ("A command starts its workflow when a message begins with it.",)
+
+
+def menu_message(turn: Turn, session: Session, text: str, materials: Sequence[Material], ref: MessageRef) -> Session:
+    """An answer to the menu, or more of the request (RT-9)."""
+    stage = session.stage
+    assert isinstance(stage, Routing)
+    pack = turn.book.packs[session.pack]
+    together = (*session.request.materials, *materials)
+    verdict = route(text, together, pack, position="menu_open", menu=stage.options, bot_name=turn.book.bot_name)
+    if verdict.outcome == "continue":
+        turn.ignore("meant for another bot" if verdict.other_bot else "no answer to the menu")
+        return session
+    request = session.request.model_copy(update={"materials": verdict.materials or together})
+    if verdict.direct_mode:  # RT-7: the token replaces the request
+        request = request.model_copy(update={"text": verdict.text, "original": text, "direct_mode": True, "ref": ref})
+    elif _adds_words(text, stage, pack, verdict):
+        request = request.model_copy(update={"text": f"{session.request.text}\n{verdict.text}".strip()})
+    if verdict.outcome == "proceed" and verdict.workflow is not None:
+        _close_menu(turn, session, verdict.workflow.replace("/", " / "))
+        session = turn.put(session.model_copy(update={"request": request}))
+        return start(turn, session, verdict, ref)
+    if verdict.question:
+        turn.tell(*_about_menu(turn, session, text), session=session)
+        return session
+    if materials and verdict.options:
+        return _redrawn(turn, session, request, verdict)
+    if verdict.direct_mode or verdict.unknown_command or verdict.near_miss:
+        return _redrawn(turn, session, request, verdict, anew=True)
+    if not stage.asked:
+        stage = stage.model_copy(update={"asked": True})
+        turn.tell(
+            "What do you want to hold in your hands at the end? Say it in a sentence; the menu stays open too.",
+            session=session,
+        )
+    elif not stage.spent:
+        stage = stage.model_copy(update={"spent": True})
+        turn.tell(
+            "I can't tell a workflow from that; the menu stays open. Requests that I understand:",
+            *(f"• {example}" for example in examples(pack)),
+            session=session,
+        )
+    else:
+        turn.tell("Kept with your request. The menu is still open: a letter, or a command.", session=session)
+    return turn.put(session.model_copy(update={"request": request, "stage": stage}))
+
+
+def _adds_words(text: str, stage: Routing, pack: Pack, verdict: Verdict) -> bool:
+    """A description belongs to the request; a letter, a command or a question about the menu does not."""
+    said = read_menu_answer(text, stage.options, pack).kind
+    return bool(text.strip()) and said == "words" and verdict.by != "command" and not verdict.question
+
+
+def _redrawn(turn: Turn, session: Session, request: Request, verdict: Verdict, *, anew: bool = False) -> Session:
+    """Other materials or another request: the menu is drawn for what there is now, in place where it can be."""
+    stage = Routing(options=verdict.options)
+    session = turn.put(session.model_copy(update={"request": request, "stage": stage}))
+    _menu(turn, session, verdict, redraw=not anew)
+    if not anew:
+        turn.tell("Added to your request; the menu above is up to date.", session=session)
+    return session
+
+
+def _about_menu(turn: Turn, session: Session, text: str) -> tuple[str, ...]:
+    """A question about the menu is answered from the workflows on offer; it stays open (RT-9)."""
+    named = _about_commands(turn, text)
+    if len(named) > 1 or "/" in text:
+        return named
+    pack = turn.book.packs[session.pack]
+    stage = session.stage
+    assert isinstance(stage, Routing)
+    lines = []
+    for key, identity in zip("abc", stage.options, strict=False):
+        workflow = pack.workflow(identity)
+        if workflow is not None:
+            lines.append(f"({key}) {workflow.title}: {workflow.comes_out} — {workflow.call}")
+    return (*lines, "Nothing starts before you choose. If none fits, say what should come out.")
+
+
+def request_edited(turn: Turn, session: Session, text: str) -> Session:
+    """The request was edited while the menu is open: routed anew and redrawn in place (RT-9)."""
+    ref = session.request.ref.model_copy(update={"quote": quote(text)})
+    files = tuple(m for m in session.request.materials if m.kind == "file")
+    verdict = route(text, files, turn.book.packs[session.pack], bot_name=turn.book.bot_name)
+    request = Request(
+        text=verdict.text, original=text, materials=verdict.materials, ref=ref, direct_mode=verdict.direct_mode
+    )
+    session = turn.put(session.model_copy(update={"request": request}))
+    if verdict.outcome == "proceed" and verdict.workflow is not None:
+        _close_menu(turn, session, verdict.workflow.replace("/", " / "))
+        return start(turn, session, verdict, ref)
+    session = turn.put(session.model_copy(update={"stage": Routing(options=verdict.options)}))
+    _menu(turn, session, verdict, redraw=True)
+    return session
+
+
+def choose(turn: Turn, session: Session, key: str, ref: MessageRef) -> None:
+    """A tap on the menu: the same as the letter typed."""
+    menu_message(turn, session, key, (), ref)
+
+
+# -- leaving, pausing, coming back ---------------------------------------------------------------------------------
+
+
+def pause(turn: Turn, session: Session, person: Person) -> None:
+    """Keep a session for later; nothing in it changes."""
+    turn.set(active=None)
+    turn.audit("session.paused", session, person)
+
+
+def offer_to_leave(
+    turn: Turn,
+    session: Session,
+    person: Person,
+    text: str,
+    materials: Sequence[Material],
+    ref: MessageRef,
+    lead: Sequence[str],
+) -> None:
+    """Ask once whether this message should start something new; nothing is lost either way (RT-7, RT-10)."""
+    turn.ask(
+        LeaveSession(session=session.id, text=text, materials=tuple(materials)),
+        person,
+        ref,
+        tuple(lead),
+        (("y", "Start new with this"), ("n", "Stay here")),
+        session,
+    )
+
+
+def leave(turn: Turn, ask: LeaveSession, choice: str, person: Person, ref: MessageRef) -> None:
+    session = turn.state.session(ask.session)
+    if choice != "y":
+        lines = ["Staying with the present one; your message is not used."]
+        if session is not None and session.round is not None and session.round.open_items:
+            lines.append(view.still_open(session.round, turn.policy(session).bulk_accept))
+        turn.tell(*lines, session=session)
+        return
+    if session is not None and session.id == turn.state.active:
+        pause(turn, session, person)
+        turn.tell(f"Kept for later: #{session.number}. /resume {session.number} goes on with it.", session=session)
+    first_message(turn, person, ask.text, ask.materials, ref)
+
+
+def something_else(turn: Turn, session: Session, person: Person, ref: MessageRef) -> None:
+    """A route taken by a phase's default is taken back: the menu for what was received (RT-3)."""
+    round_ = session.round
+    if not isinstance(session.stage, Asking) or round_ is None:
+        turn.notice("That is past changing here; /new starts something else.")
+        return
+    items = tuple(i.model_copy(update={"status": "cancelled"}) if i.status == "open" else i for i in round_.items)
+    round_ = round_.model_copy(update={"items": items, "closed_at": turn.at})
+    session = turn.put_round(session, round_)
+    turn.redraw(round_.card, view.round_card(session, round_, bulk=False), session, round_)
+    turn.audit("route.reopened", session, person, workflow=session.workflow, user_message_ref=ref.id)
+    turn.drop_pending(session=session.id)
+    session = turn.put(session.model_copy(update={"stage": Ended(how="replaced", at=turn.at)}))
+    turn.audit("session.replaced", session, person, reason="something else")
+    pack = turn.book.packs[session.pack]
+    routed = route(session.request.text, session.request.materials, pack)
+    fresh = _open(turn, person, session.request.original, routed, session.request.ref)
+    options = tuple(w.id for w in pack.workflows if w.default_for_phase in routed.phases) or routed.options
+    whole = (pack.menus.whole,) if pack.menus.whole and pack.menus.whole not in options else ()
+    verdict = routed.model_copy(update={"outcome": "clarify", "options": (*whole, *options)[:3], "menu": "materials"})
+    fresh = turn.put(fresh.model_copy(update={"stage": Routing(options=verdict.options)}))
+    _menu(turn, fresh, verdict)

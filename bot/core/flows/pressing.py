@@ -1,0 +1,196 @@
+"""A tap. The token names what was pressed; whether it still counts is decided here, from the state (RD-14)."""
+
+from __future__ import annotations
+
+from bot.core import view
+from bot.core.capture import iso
+from bot.core.events import ButtonPressed
+from bot.core.flows import confirming, handover, intake, opening
+from bot.core.model import Person
+from bot.core.replies.reading import ItemReading
+from bot.core.state import Asking, Item, Round, Routing, Session
+from bot.core.turn import Turn
+
+
+def press(turn: Turn, event: ButtonPressed) -> None:
+    """Carry out a tap, or say honestly why it does nothing."""
+    kind, _, rest = event.token.partition(":")
+    match kind:
+        case "a":
+            _answer(turn, rest, event)
+        case "r":
+            _accept_all(turn, rest, event)
+        case "m":
+            _menu(turn, rest, event)
+        case "p":
+            _pending(turn, rest, event)
+        case "c":
+            _change(turn, rest)
+        case "x":
+            session = turn.state.session(rest)
+            if session is None:
+                _gone(turn, rest)
+            else:
+                handover.show_record(turn, session)
+        case "e":
+            session = turn.state.session(rest)
+            if session is None:
+                _gone(turn, rest)
+            elif _allowed(turn, session, event.person):
+                opening.something_else(turn, session, event.person, event.ref)
+        case _:
+            turn.outcome, turn.reason = "refused", "unknown button"
+            turn.notice("This button is not one of mine, or from a much older version. /status shows what is open.")
+
+
+def _gone(turn: Turn, session: str) -> None:
+    """The session is not in the state any more: say what became of it."""
+    turn.outcome, turn.reason = "refused", "late tap"
+    old = next((a for a in turn.state.ancient if a.id == session), None)
+    if old is None:
+        turn.notice("This card is not known here. /status shows what is open.")
+    else:
+        turn.notice(
+            f"That intake (#{old.number}) ended on {old.at:%d %B %Y}: {old.how}. Its answers stay in the record."
+        )
+
+
+def _find(turn: Turn, name: str) -> tuple[Session, Round] | None:
+    session = turn.state.session(name.partition(".")[0])
+    round_ = next((r for r in session.rounds if r.id == name), None) if session else None
+    return None if session is None or round_ is None else (session, round_)
+
+
+def _allowed(turn: Turn, session: Session, person: Person) -> bool:
+    refusal = intake.may_answer(turn, session, person)
+    if refusal is not None:
+        turn.audit("access.answer_refused", session, person, reason=refusal)
+        turn.refuse(person, "may not answer here", refusal, session=session)
+    return refusal is None
+
+
+def _late(turn: Turn, session: Session, item: Item | None) -> None:
+    """A tap on a round that is over (RD-14): who answered, when, and the way to change it."""
+    turn.outcome, turn.reason = "refused", "late tap"
+    if item is not None and item.answer is not None:
+        who, when = view.isolate(item.answer.by_name), iso(item.answer.at)[:16].replace("T", " ")
+        words = view.answer_words(item.question, item.answer)
+        turn.notice(
+            f"{item.number} was answered by {who} on {when} UTC: {words}. To change it: change {item.number} to …"
+        )
+    elif session.stage.kind == "ended" and session.stage.how != "completed":
+        turn.notice(f"This intake was {session.stage.how}; the tap records nothing.")
+    else:
+        turn.notice("This round is closed; the tap records nothing.")
+
+
+def _answer(turn: Turn, rest: str, event: ButtonPressed) -> None:
+    """`<round>:<number>:<option key>`; `+` confirms a statement."""
+    name, _, tail = rest.partition(":")
+    number, _, key = tail.partition(":")
+    found = _find(turn, name)
+    if found is None:
+        _gone(turn, name.partition(".")[0])
+        return
+    session, round_ = found
+    item = round_.item(int(number)) if number.isascii() and number.isdigit() else None
+    if item is None or (key != "+" and item.question.option(key) is None):
+        turn.outcome, turn.reason = "refused", "unknown button"
+        turn.notice("This button does not fit the question any more; please answer by text.")
+        return
+    if session.stage.kind not in ("asking", "closing"):
+        _late(turn, session, item)
+        return
+    if not _allowed(turn, session, event.person):
+        return
+    option = item.question.option(key)
+    if option is not None and option.other:
+        _describe(turn, session, round_, item, event.person)
+        return
+    reading = ItemReading(key="confirm" if key == "+" else key)
+    session, round_, done = intake.record(turn, session, round_, {item.number: reading}, (), event.person, event.ref)
+    turn.notice(" ".join(done.lines))
+    intake.echo(turn, session, round_, done, None)
+
+
+def _describe(turn: Turn, session: Session, round_: Round, item: Item, person: Person) -> None:
+    """Other was pressed: the person owes the words; nothing is recorded until they come."""
+    if not isinstance(session.stage, Asking):
+        turn.notice(f"To put it in your own words: change {item.number} to other (your words)")
+        return
+    stage = Asking(describing={**session.stage.describing, person.id: item.number})
+    session = turn.put(session.model_copy(update={"stage": stage}))
+    turn.notice("Please describe it in a message.")
+    turn.say(
+        view.says(f"{item.number} · {item.question.topic}: please describe it in your next message."),
+        session=session,
+        round_=round_,
+    )
+
+
+def _accept_all(turn: Turn, rest: str, event: ButtonPressed) -> None:
+    """`<round>:<revision>`: bound to the revision that was seen (RD-15); takes unanswered questions only (RP-4)."""
+    name, _, revision = rest.rpartition(":")
+    found = _find(turn, name)
+    if found is None:
+        _gone(turn, name.partition(".")[0])
+        return
+    session, round_ = found
+    if session.stage.kind != "asking":
+        _late(turn, session, None)
+        return
+    if not _allowed(turn, session, event.person):
+        return
+    if revision != str(round_.revision):
+        turn.outcome, turn.reason = "refused", "the round has changed"
+        turn.notice("The questions have changed since this card; here they are again. Nothing recorded.")
+        intake.show_card(turn, session, round_, anew=True)
+        return
+    if not turn.policy(session).bulk_accept:
+        turn.outcome, turn.reason = "refused", "no bulk accept"
+        turn.notice("These questions need your own words; there is nothing to accept in bulk.")
+        return
+    numbers = tuple(i.number for i in round_.open_items if i.question.recommended)
+    session, round_, done = intake.record(turn, session, round_, {}, numbers, event.person, event.ref)
+    turn.notice(f"Accepted: {len(done.resolved)}." if done.resolved else "Nothing was open to accept.")
+    intake.echo(turn, session, round_, done, None)
+
+
+def _menu(turn: Turn, rest: str, event: ButtonPressed) -> None:
+    name, _, key = rest.partition(":")
+    session = turn.state.session(name)
+    if session is None:
+        _gone(turn, name)
+    elif not isinstance(session.stage, Routing):
+        turn.outcome, turn.reason = "refused", "late tap"
+        turn.notice(f"The choice was made already: {handover.destination(session)}. /new starts something else.")
+    elif _allowed(turn, session, event.person):
+        opening.choose(turn, session, key, event.ref)
+
+
+def _pending(turn: Turn, rest: str, event: ButtonPressed) -> None:
+    name, _, choice = rest.partition(":")
+    pending = next((p for p in turn.state.pending if p.id == name), None)
+    if pending is None:
+        turn.outcome, turn.reason = "refused", "late tap"
+        turn.notice("That question is settled or was replaced by a newer one; nothing is changed by this tap.")
+    elif pending.asked_of != event.person.id:
+        turn.outcome, turn.reason = "refused", "asked of somebody else"
+        turn.notice("That was asked of somebody else; only they can answer it.")
+    else:
+        confirming.decide(turn, pending, choice, event.person, event.ref)
+
+
+def _change(turn: Turn, name: str) -> None:
+    """*Change an answer*: says how, with the letters of each question."""
+    found = _find(turn, name)
+    if found is None:
+        _gone(turn, name.partition(".")[0])
+        return
+    session, round_ = found
+    lines = ["Which one? Write for example:"]
+    for item in round_.items:
+        keys = [o.key for o in item.question.options]
+        ways = f"{keys[0]}–{keys[-1]}" if keys else "your words"
+        lines.append(f"change {item.number} to {keys[0] if keys else '…'}   ({item.question.topic}; {ways})")
+    turn.tell(*lines, session=session, round_=round_)

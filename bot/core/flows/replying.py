@@ -1,0 +1,272 @@
+"""A message while a round is on the table: which round it answers, what it means, what follows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.core import view
+from bot.core.capture import quote
+from bot.core.flows import handover, intake
+from bot.core.model import MessageRef, Person
+from bot.core.replies import read_reply
+from bot.core.replies.reading import Proposal, Reading, Slot
+from bot.core.state import Item, Round, Session, TakeReading
+from bot.core.turn import Turn
+
+# -- the reader's view of a round ----------------------------------------------------------------------------------
+
+
+def held(item: Item) -> str | None:
+    """What the reader is told of an item: a letter, "other", "text", "skip", or None when it is open."""
+    if item.status == "open":
+        return None
+    if item.status != "resolved" or item.answer is None:
+        return "skip"
+    option = None if item.answer.chosen is None else item.question.option(item.answer.chosen)
+    if option is None:
+        return "text"
+    return "other" if option.other else option.key
+
+
+def slots(round_: Round) -> tuple[Slot, ...]:
+    return tuple(
+        Slot(
+            number=item.number,
+            form=item.question.form,
+            letters=tuple(o.key for o in item.question.options),
+            other=item.question.other.key if item.question.other else None,
+            recommended=item.question.recommended.key if item.question.recommended else None,
+            labels=tuple(o.label for o in item.question.options),
+            topic=item.question.topic,
+            held=held(item),
+        )
+        for item in round_.items
+    )
+
+
+def read(turn: Turn, round_: Round, text: str, decoded: bool) -> Reading:
+    return read_reply(text, slots(round_), turn.book.phrases, decoded=decoded)
+
+
+# -- what follows from a reading -----------------------------------------------------------------------------------
+
+
+def apply(
+    turn: Turn, session: Session, round_: Round, reading: Reading, person: Person, ref: MessageRef
+) -> Session | None:
+    """Do what the reading says. Returns None when it says nothing that this round can use."""
+    match reading.kind:
+        case "answers" | "accept_all" | "accept_all_except":
+            return _answers(turn, session, round_, reading, person, ref)
+        case "needs_confirmation":
+            _confirm(turn, session, round_, reading, person, ref)
+            return session
+        case "question_back":
+            _explain(turn, session, round_, reading)
+            return session
+        case "force_quit":
+            return force_quit(turn, session, round_, person, ref)
+        case "cancel":
+            return cancel(turn, session, person, ref)
+        case "put_off":
+            turn.audit(
+                "answer.put_off",
+                session,
+                person,
+                round_,
+                until=reading.until,
+                user_message_ref=ref.id,
+                words=ref.quote,
+            )
+            when = f" (“{reading.until}”)" if reading.until else ""
+            turn.tell(
+                f"All right, later{when}. Nothing is recorded or decided meanwhile, and nothing expires.",
+                view.still_open(round_, turn.policy(session).bulk_accept),
+                session=session,
+                round_=round_,
+            )
+            return session
+        case "hand_over":
+            return _delegate(turn, session, round_, reading, person, ref)
+        case "unparsed":
+            return None
+
+
+def _answers(
+    turn: Turn, session: Session, round_: Round, reading: Reading, person: Person, ref: MessageRef
+) -> Session:
+    accepted: Sequence[int] = reading.accepted
+    if accepted and not turn.policy(session).bulk_accept:
+        accepted = ()
+        turn.tell(
+            "These questions have no recommendations to accept in bulk; each needs your words.", session=session
+        )
+    session, round_, done = intake.record(turn, session, round_, reading.answers, accepted, person, ref)
+    session = intake.echo(turn, session, round_, done, reading)
+    if reading.proposals and session.stage.kind == "asking" and session.round is not None:
+        _confirm(turn, session, session.round, reading, person, ref)
+    return session
+
+
+def proposal_words(round_: Round, proposal: Proposal) -> str:
+    """A proposed reading in words: `*accept recommendations* for 2 and 3`, `1: B, 2: A`."""
+    if proposal.kind == "force_quit":
+        return "stop asking and go on with what there is"
+    if proposal.kind == "cancel":
+        return "cancel this"
+    if proposal.kind == "accept_all":
+        numbers = proposal_numbers(round_, proposal)
+        listed = " and ".join(filter(None, (", ".join(map(str, numbers[:-1])), str(numbers[-1])))) if numbers else ""
+        words = "accept recommendations" + (f" for {listed}" if listed else "")
+        if proposal.answers:
+            words += "; " + _items_words(round_, proposal)
+        return words
+    return _items_words(round_, proposal)
+
+
+def _items_words(round_: Round, proposal: Proposal) -> str:
+    parts = []
+    for number, reading in sorted(proposal.answers.items()):
+        item = round_.item(number)
+        if item is None:
+            continue
+        if reading.key == "skip":
+            parts.append(f"{number}: leave open")
+        elif reading.key in ("other", "answer", "correct") or item.question.option(reading.key) is None:
+            parts.append(f"{number}: “{quote(reading.text or '')}”")
+        else:
+            parts.append(f"{number}: {reading.key}, {view.label_of(item.question, reading.key)}")
+    return "; ".join(parts)
+
+
+def proposal_numbers(round_: Round, proposal: Proposal) -> tuple[int, ...]:
+    """The open questions whose recommendation a proposal would accept."""
+    return tuple(
+        i.number
+        for i in round_.open_items
+        if i.question.recommended
+        and (not proposal.numbers or i.number in proposal.numbers)
+        and i.number not in proposal.answers
+    )
+
+
+def _confirm(turn: Turn, session: Session, round_: Round, reading: Reading, person: Person, ref: MessageRef) -> None:
+    """Echo an uncertain reading and wait for one tap or a typed yes; nothing is recorded before (RP-3, RP-8)."""
+    proposals = tuple(
+        p for p in reading.proposals if p.kind != "accept_all" or p.answers or proposal_numbers(round_, p)
+    )
+    if not proposals:
+        turn.tell(
+            f"I can't tell what “{quote(ref.quote)}” decides; nothing is recorded.",
+            view.still_open(round_, turn.policy(session).bulk_accept),
+            session=session,
+            round_=round_,
+        )
+        return
+    problems = [f"{e.item}: {e.message}" if e.item != "?" else e.message for e in reading.errors]
+    if reading.kind != "needs_confirmation":
+        problems = []  # already in the echo
+    ask = TakeReading(session=session.id, round=round_.id, revision=round_.revision, proposals=proposals)
+    turn.audit("answer.confirmation_asked", session, person, round_, user_message_ref=ref.id, words=ref.quote)
+    if len(proposals) == 1:
+        words = proposal_words(round_, proposals[0])
+        turn.ask(
+            ask,
+            person,
+            ref,
+            (*problems, f"You wrote “{quote(ref.quote)}”. Shall I take it as: {words}?"),
+            (("0", "Yes, take it so"), ("n", "No")),
+            session,
+            round_,
+        )
+        return
+    listed = [f"{i}) {proposal_words(round_, p)}" for i, p in enumerate(proposals, start=1)]
+    turn.ask(
+        ask,
+        person,
+        ref,
+        (*problems, f"“{quote(ref.quote)}” can be read in more than one way. Which one is it?", *listed),
+        (*((str(i), p.label or str(i + 1)) for i, p in enumerate(proposals)), ("n", "Neither")),
+        session,
+        round_,
+    )
+
+
+def _explain(turn: Turn, session: Session, round_: Round, reading: Reading) -> None:
+    """Answer a question back with the tradeoffs and the reason; the round stays open (RP-9)."""
+    numbers = reading.asked_about or tuple(i.number for i in round_.open_items)
+    items = [i for i in round_.items if i.number in numbers][:3] or list(round_.open_items)[:1]
+    lines: list[str] = []
+    for item in items:
+        question = item.question
+        lines.append(f"{item.number} · {question.topic}: {question.why}")
+        lines += [f"{o.key}  {o.label} — {o.tradeoff}" for o in question.options if o.tradeoff]
+        if question.recommended and question.rationale:
+            lines.append(f"{question.recommended.key} is recommended: {question.rationale}")
+    lines.append(view.still_open(round_, turn.policy(session).bulk_accept))
+    turn.tell(*lines, session=session, round_=round_)
+
+
+def force_quit(turn: Turn, session: Session, round_: Round, person: Person, ref: MessageRef) -> Session:
+    """Stop asking, where the policy allows it; it takes no defaults (RP-10)."""
+    policy = turn.policy(session)
+    if not policy.force_quit:
+        ways = "accept recommendations, come back later (just leave it, nothing expires), or /cancel"
+        turn.outcome, turn.reason = "refused", "this intake has no early end"
+        turn.tell(
+            f"I can't go on without these answers. You can {ways}.",
+            view.still_open(round_, policy.bulk_accept),
+            session=session,
+            round_=round_,
+        )
+        return session
+    left = round_.open_items
+    items = tuple(
+        i.model_copy(update={"status": "force_quit", "words": ref.quote}) if i.status == "open" else i
+        for i in round_.items
+    )
+    assumed = tuple(f"{i.question.topic}: not answered; whatever is assumed here is unvalidated" for i in left)
+    round_ = round_.model_copy(update={"items": items})
+    session = turn.put_round(session.model_copy(update={"assumptions": (*session.assumptions, *assumed)}), round_)
+    turn.audit(
+        "answer.force_quit", session, person, round_, questions=[i.question.id for i in left], user_message_ref=ref.id
+    )
+    intake.show_card(turn, session, round_)
+    return intake.close(turn, session, round_)
+
+
+def cancel(turn: Turn, session: Session, person: Person, ref: MessageRef) -> Session:
+    """Cancel the whole intake, on a person's explicit word. What was answered stays in the record."""
+    answered = sum(1 for r in session.rounds for i in r.items if i.status == "resolved")
+    session = handover.end(turn, session, "cancelled", person, ref.quote)
+    kept = f" Your {answered} answers stay in the record." if answered > 1 else ""
+    kept = " Your answer stays in the record." if answered == 1 else kept
+    turn.tell(f"Cancelled; nothing is handed on.{kept} A new message starts something new.", session=session)
+    return session
+
+
+def _delegate(
+    turn: Turn, session: Session, round_: Round, reading: Reading, person: Person, ref: MessageRef
+) -> Session:
+    """ "@maria please": she may answer from now on; the questions stay open (CH-6)."""
+    name = (reading.named or "").strip()
+    who = f"{turn.surface}:{name.lstrip('@').casefold()}"
+    session = turn.put(session.model_copy(update={"participants": (*session.participants, who)}))
+    turn.audit("answer.delegated", session, person, round_, to=who, words=ref.quote, user_message_ref=ref.id)
+    turn.tell(
+        f"{name}: these questions are yours to answer too, if you will; just reply to the card.",
+        view.still_open(round_, turn.policy(session).bulk_accept),
+        session=session,
+        round_=round_,
+    )
+    return session
+
+
+def nudge(turn: Turn, session: Session, round_: Round, lead: str) -> Session:
+    """A message that this round can not read: say what is open and how to answer (RD-6, CH-2)."""
+    numbers = [i.number for i in round_.open_items]
+    session, round_ = intake.count_tries(turn, session, round_, numbers)
+    example = intake.worked_example(round_)
+    lines = (lead, view.still_open(round_, turn.policy(session).bulk_accept), example or "")
+    turn.tell(*lines, session=session, round_=round_)
+    return session

@@ -1,0 +1,70 @@
+"""Small words around the grammar: a typed yes or no, thanks after the end, a command of CH-3."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from bot.core.replies.phrases import PhraseBook
+from bot.core.replies.tokens import tokenize
+from bot.core.routing.pack import GENERAL_COMMANDS
+
+LONGEST = 60  # characters; a longer message says more than yes or thanks
+
+
+def _classes(text: str, book: PhraseBook) -> list[frozenset[str]] | None:
+    """The word classes along the message, or None when some word belongs to none."""
+    if len(text) > LONGEST:
+        return None
+    tokens = tokenize(text)
+    found: list[frozenset[str]] = []
+    at = 0
+    while at < len(tokens):
+        matches = book.at(tokens, at)
+        if matches:
+            end = max(end for end, _ in matches.values())
+            found.append(frozenset(name for name, (stop, _) in matches.items() if stop == end))
+            at = end
+        elif tokens[at].kind in ("mark", "line", "para"):
+            at += 1
+        else:
+            return None
+    return found
+
+
+def yes_or_no(text: str, book: PhraseBook) -> Literal["yes", "no"] | None:
+    """A plain yes or no to a question of our own; anything more is neither."""
+    if "?" in text or "？" in text:
+        return None
+    classes = _classes(text, book)
+    if not classes:
+        return None
+    yes = no = False
+    for names in classes:
+        if "disagree" in names or "negate" in names:
+            no = True
+        elif names & {"agree", "accept", "recommended"}:
+            yes = True
+        elif not names & {"polite", "filler", "lead", "all"}:
+            return None
+    if yes == no:
+        return None
+    return "yes" if yes else "no"
+
+
+def pleasantry(text: str, book: PhraseBook) -> bool:
+    """Thanks, ok, a smiley, nothing at all: no request (RT-14)."""
+    classes = _classes(text, book)
+    return classes is not None and all(names & {"polite", "filler", "agree"} for names in classes)
+
+
+def command(text: str, bot_name: str | None) -> tuple[str, str] | None:
+    """A general command and the words after it: `/help`, `!help`, `/help@bot`. None for anything else."""
+    stripped = text.strip()
+    if not stripped or stripped[0] not in "/!":
+        return None
+    head, _, rest = stripped[1:].partition(" ") if " " in stripped.split("\n", 1)[0] else stripped[1:].partition("\n")
+    word, _, name = head.partition("@")
+    if name and bot_name and name.casefold() != bot_name.casefold():
+        return None
+    word = word.casefold()
+    return (word, rest.strip()) if word in GENERAL_COMMANDS else None

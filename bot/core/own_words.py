@@ -1,0 +1,84 @@
+"""Which part of a request are the person's own words, and which part is quoted, pasted, or a title (RT-2, AU-3).
+
+What is not their own is blanked out with line breaks, so that every place in the text keeps its number and no
+phrase can reach across. When in doubt a part counts as not their own: then a question is asked once too often.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+_LONG_PARAGRAPH = 500  # characters; requests in routes are one to three sentences, pasted abstracts start near 600
+_QUOTE = 4000  # characters that one pair of quotation marks may span
+
+_BLANKED = tuple(
+    re.compile(pattern, re.MULTILINE | re.IGNORECASE)
+    for pattern in (
+        r"```[\s\S]*?(?:```|\Z)",
+        r"`[^`\n]*`",
+        r"^[ \t]*(?:>|&gt;).*$",  # quoted lines of mail and chat
+        r"\b[a-z][a-z0-9+.-]*://\S+|\bwww\.\S+",
+        r"(?<!\S)\S{1,99}@\S{1,99}\.\S{1,99}",
+        r"(?<!\S)\S{1,250}\.(?:pdf|docx?|odt|rtf|md|txt|tex|bib|ris|ya?ml|json|csv|xlsx?|pptx?|html?|zip)\b",
+        r"\b(?:title|topic|subject|research question|rq|thema|titel|título|titre|tema)[ \t]*[:：].*$",
+        r"(?:题目|標題|标题|题为|主题|テーマ|タイトル|제목|주제)[ ]*[:：].*$",
+        rf'"[^"]{{0,{_QUOTE}}}"',
+        rf"“[^”]{{0,{_QUOTE}}}”|„[^“”]{{0,{_QUOTE}}}[“”]|«[^»]{{0,{_QUOTE}}}»|「[^」]{{0,{_QUOTE}}}」|『[^』]{{0,{_QUOTE}}}』",
+        r"(?<![^\s(])'[^'\n]{2,400}'(?![^\s.,;:!?)])|(?<![^\s(])‘[^’\n]{2,400}’(?![^\s.,;:!?)])",
+        r"[\"“„«][^\n]*$",  # opened and never closed
+    )
+)
+
+# A line that ends in a colon and speaks of a text introduces one; "wishes:" introduces the person's own list.
+_INTRODUCES = re.compile(
+    r"\b(?:abstract|article|below|chapter|claims?|comments?|decision|draft|email|excerpt|following|forwarded|fwd"
+    r"|introduction|letter|manuscript|notes?|paper|paragraph|passage|quote|reports?|reviews?|reviewers?|section"
+    r"|summary|text|wrote|writes|says|said|asked)\b|摘要|全文|意见|意見|コメント|原稿|심사|초록",
+    re.IGNORECASE,
+)
+_STARTS_PASTE = re.compile(
+    r"^[ \t]*(?:-{3,}|={3,}|_{3,}|\*{3,}|(?:fwd?|from|von|de|subject|betreff)[ \t]*:|dear\b|sehr geehrte"
+    r"|(?:reviewer|referee|editor|gutachter|审稿人)[ \t]*#?[ \t]*(?:\d+|[a-c])?[ \t]*[:：(]"
+    r"|abstract[ \t]*[.:]?[ \t]*$|abstract[.:][ \t]+\S.{60})",
+    re.IGNORECASE,
+)
+
+
+class Parts(NamedTuple):
+    """`own` is as long as the text. `pasted` is what was pasted, `introduced` the words that led to it."""
+
+    own: str
+    pasted: str
+    introduced: str
+
+
+def own_words(text: str) -> Parts:
+    """The person's own words in place, everything else blanked."""
+    start, introduced = _paste(text)
+    own = text[:start] + _blank(text[start:])
+    pasted = [text[start:]]
+    for paragraph in re.finditer(r"(?:[^\n]|\n(?![ \t]*\n))+", own):
+        if len(paragraph.group().strip()) > _LONG_PARAGRAPH:
+            pasted.insert(0, paragraph.group())
+            own = own[: paragraph.start()] + _blank(paragraph.group()) + own[paragraph.end() :]
+    for pattern in _BLANKED:
+        own = pattern.sub(lambda found: _blank(found.group()), own)
+    return Parts(own, "\n".join(p.strip() for p in pasted if p.strip()), introduced)
+
+
+def _blank(text: str) -> str:
+    return "\n" * len(text)
+
+
+def _paste(text: str) -> tuple[int, str]:
+    """Where a pasted text begins, and the line that introduces it; the end of the text when there is none."""
+    place = 0
+    for line in text.splitlines(keepends=True):
+        if _STARTS_PASTE.match(line) and (place or len(text) > len(line)):
+            return place, line.strip()
+        bare = line.rstrip()
+        place += len(line)
+        if bare.endswith((":", "：")) and _INTRODUCES.search(bare) and text[place:].strip():
+            return place, bare
+    return len(text), ""

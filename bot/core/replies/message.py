@@ -1,0 +1,150 @@
+"""One message under the grammar: its tokens, the phrases found in them, and the questions on the table.
+
+    sep := , ; / | 、 。 ! ? and a full stop, unless it is glued between letters
+    letter := a single option letter standing alone as a token (rule 1 of the grammar)
+
+Both stages of the grammar and the value reader look at the message through this class, so that each fact about a
+position (is this a separator, is this an option letter) is decided in one place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from bot.core.replies.clean import Clean
+from bot.core.replies.phrases import Match, PhraseBook
+from bot.core.replies.reading import Slot
+from bot.core.replies.tokens import Token, tokenize
+
+SEPARATORS: Final = frozenset(",;/|、。.!?…·")
+_BREAKS: Final = frozenset(("line", "para"))
+_QUOTES: Final = frozenset("\"“”„«»‘’'`「」『』{}<>")
+_NO_MATCH: Final[Match] = (0, 0)
+# Lower-case letters that are words of their own in some language (y, e, o, и …): with a plain word after
+# them they begin a sentence.
+WORDLIKE: Final = frozenset("eyoiuавсik")
+
+
+class Message:
+    """A tokenised message and the slots it may be about. Positions are token indices."""
+
+    __slots__ = ("_found", "book", "by_number", "clean", "count", "open", "slots", "tokens", "widest")
+
+    def __init__(self, cleaned: Clean, slots: Sequence[Slot], book: PhraseBook) -> None:
+        self.clean = cleaned
+        self.book = book
+        self.tokens: list[Token] = tokenize(cleaned.norm)
+        self.count = len(self.tokens)
+        self.slots = slots
+        self.by_number = {slot.number: slot for slot in slots}
+        self.open = [slot for slot in slots if slot.held is None]
+        self.widest = max((len(slot.letters) for slot in slots), default=0)
+        self._found: dict[int, Mapping[str, Match]] = {}
+
+    def found(self, i: int) -> Mapping[str, Match]:
+        known = self._found.get(i)
+        if known is None:
+            known = self._found[i] = self.book.at(self.tokens, i)
+        return known
+
+    def at(self, name: str, i: int, end: int | None = None) -> int:
+        """Where the phrase of class `name` at `i` ends; 0 if there is none (or it passes `end`)."""
+        if i >= self.count:
+            return 0
+        stop = self.found(i).get(name, _NO_MATCH)[0]
+        return stop if end is None or stop <= end else 0
+
+    def any_at(self, names: tuple[str, ...], i: int, end: int | None = None) -> int:
+        """The longest of several classes at `i`."""
+        if i >= self.count:
+            return 0
+        found = self.found(i)
+        if not found:
+            return 0
+        stop = 0
+        for name in names:
+            candidate = found.get(name, _NO_MATCH)[0]
+            if candidate > stop and (end is None or candidate <= end):
+                stop = candidate
+        return stop
+
+    def value_at(self, name: str, i: int) -> int:
+        return self.found(i).get(name, _NO_MATCH)[1] if i < self.count else 0
+
+    # -- facts about a position ------------------------------------------------------------------------------
+
+    def is_break(self, i: int) -> bool:
+        return self.tokens[i].kind in _BREAKS
+
+    def is_separator(self, i: int) -> bool:
+        token = self.tokens[i]
+        return token.kind == "mark" and token.fold in SEPARATORS
+
+    def is_edge(self, i: int) -> bool:
+        """Nothing more is said at `i`: end of message, line break or separator."""
+        return i >= self.count or self.is_break(i) or self.is_separator(i)
+
+    def is_quote(self, i: int) -> bool:
+        token = self.tokens[i]
+        return token.kind == "mark" and token.fold in _QUOTES
+
+    def is_mark(self, i: int, marks: str) -> bool:
+        return i < self.count and self.tokens[i].kind == "mark" and self.tokens[i].fold in marks
+
+    def glued(self, i: int) -> bool:
+        """Token `i` follows the one before it without a blank."""
+        return 0 < i < self.count and not self.tokens[i].spaced and not self.is_break(i - 1)
+
+    def skip_marks(self, i: int, end: int, marks: str = "-:=,.;()[]\"“”„«»‘’'「」『』{}>") -> int:
+        while i < end and self.tokens[i].kind == "mark" and (self.tokens[i].fold in marks):
+            i += 1
+        return i
+
+    def skip_decoration(self, i: int, end: int) -> int:
+        """Past courtesy, emoji, mentions and separators."""
+        while i < end:
+            token = self.tokens[i]
+            stop = self.at("polite", i, end)
+            if stop:
+                i = stop
+            elif token.kind in ("line", "para", "mention") or (token.kind == "mark" and not token.fold.isalnum()):
+                i += 1
+            else:
+                break
+        return i
+
+    def letter(self, i: int, end: int | None = None) -> str:
+        """The option letter at `i`, or "": only as a whole token, not in `a.m.`, `C#`, `C++`, `e-mail`."""
+        limit = self.count if end is None else end
+        if i >= limit:
+            return ""
+        token = self.tokens[i]
+        if not token.letter:
+            return ""
+        if i + 1 < limit and not self.tokens[i + 1].spaced:
+            sign = self.tokens[i + 1]
+            further = self.tokens[i + 2] if i + 2 < limit else None
+            tight = further is not None and not further.spaced and further.kind == "word"
+            if sign.kind == "mark" and sign.fold == "." and tight:
+                return ""
+            if sign.kind == "mark" and sign.fold in "#@_&" and (tight or sign.fold == "#"):
+                return "" if sign.fold != "&" else token.letter
+            if sign.kind == "mark" and sign.fold == "+" and self.is_mark(i + 2, "+"):
+                return ""
+            if sign.fold == "-" and tight and token.lower and token.letter in "EXTUI":
+                return ""
+        return token.letter
+
+    def is_word(self, i: int) -> bool:
+        return i < self.count and self.tokens[i].kind in ("word", "char", "opaque", "num")
+
+    def words(self, start: int, end: int) -> str:
+        """The written words of a stretch of tokens, without the separators around them."""
+        while start < end and (self.is_break(start) or self.is_mark(start, ",;:/|、。-=")):
+            start += 1
+        while end > start and (self.is_break(end - 1) or self.is_mark(end - 1, ",;/|、-")):
+            end -= 1
+        if start >= end:
+            return ""
+        return self.clean.cut(self.tokens[start].start, self.tokens[end - 1].end).strip()

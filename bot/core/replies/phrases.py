@@ -1,0 +1,196 @@
+"""What the reader knows of natural languages: word classes, as data, compiled once.
+
+A phrase file gives, for each word class, the phrases of one language. All languages are read together, because a
+reply rarely says which one it is in and people mix them. Phrases are split by the same tokeniser as messages and
+kept in one trie; looking up a position of a message walks at most the longest phrase.
+
+`WORD_CLASSES` says what each class is for. It is also the list of keys that a phrase file may have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from bot.core.replies.tokens import Token, fold, tokenize
+
+WORD_CLASSES: Final[Mapping[str, str]] = {
+    # what can be said of the whole round or of one question
+    "accept": "the verb that takes the recommendations even alone: accept",
+    "recommended": "the recommended option, by name: recommended, defaults, as proposed",
+    "delegate": "leaves the choice to the bot: you decide",
+    "agree": "agreement that names nothing: ok, yes, sounds good",
+    "disagree": "a refusal that names nothing: no, nope",
+    "negate": "turns the next words round: not, don't",
+    "except": "begins the exceptions: except, but not",
+    "rest": "the questions not yet answered: the rest, others",
+    "all": "every question: all, everything",
+    "everywhere": "every question, after a letter: everywhere, for all",
+    "skip": "leaves a question open on purpose",
+    "unsure": "no opinion: not sure, don't know",
+    "later": "one question put off: hold, need to ask",
+    "hedge": "a leaning that needs a yes: maybe",
+    "discuss": "wants to talk before deciding",
+    "both": "more than one option: both",
+    "none": "none of the options: neither",
+    "other": "the Other option: other, own answer",
+    "same": "refers to another answer: same as",
+    "pointer": "words elsewhere instead of a description: see above",
+    "placeholder": "the card's own words for Other's text",
+    "reject": "turns down the recommendation of one question",
+    "change": "a change, before the number: change",
+    "becomes": "a change, between number and value: to",
+    "correct": "marks what follows as a correction: actually, I meant",
+    "negative": "says only what it is not: anything but",
+    "conditional": "begins a condition: if, unless",
+    # ends of a round
+    "force_quit": "stop asking and draft with what there is",
+    "stop": "stop, of what is not said",
+    "cancel": "withdraws the request",
+    "withdraw": "the bare verb that may be about one question: cancel",
+    "refuse": "will not answer",
+    "put_off": "answers later: not now",
+    "time": "when: tomorrow",
+    "postpone": "asks to be asked again, before a time: ask me",
+    "hand_over": "somebody else should answer, before a name: ask",
+    "again": "an earlier round: same as last time",
+    "done": "claims to have answered elsewhere",
+    # questions back
+    "question": "words that begin a question",
+    "explain": "asks for an explanation without a question word",
+    "asks_recommended": "asks what is recommended",
+    "suggestion": "ends a suggestion put as a question",
+    # the frame of an item
+    "item": "a noun for a question: question, Q, No.",
+    "suffix": "what may follow a number: st, nd, and the particles of Korean, Japanese, Chinese",
+    "option": "a noun for an option: option, letter",
+    "for": "between value and number, or before a number: for, on",
+    "lead": "words before a value that add nothing: I take, is, let's go with",
+    "article": "articles before numbers and letters",
+    "and": "joins numbers or items: and",
+    "or": "joins alternatives: or",
+    "to": "joins the ends of a range: to",
+    "note": "words that begin a remark right after a letter: but, because",
+    "copula": "after a letter, begins what is said about it: is, seems",
+    "verdict": "after a letter, praise that leaves it chosen: is better, sounds good",
+    "last": "the last option: last",
+    "imperative": "verbs that begin an own answer after a yes: use, add",
+    "unit": "what a number counts when it is no question: days, users",
+    # words that change nothing
+    "polite": "greetings, thanks, please",
+    "filler": "function words allowed in an acceptance: with, your, of, the",
+}
+
+VALUE_CLASSES: Final[Mapping[str, str]] = {
+    "number": "number words with their values: one: 1",
+    "ordinal": "ordinal words with their values: first: 1",
+    "spoken": "what dictation makes of a letter: be: B",
+}
+
+TEXT_CLASSES: Final[Mapping[str, str]] = {
+    "signature": "how an automatic signature begins",
+    "forwarded": "how a forwarded line begins",
+}
+
+# Classes in which one or two slipped keys are forgiven. "expect" must never become "except", so `except` is not
+# one of them, nor is anything whose misreading would record an answer to one question.
+_FORGIVING: Final = ("accept", "recommended", "item", "asks_recommended")
+
+Match = tuple[int, int]  # where the phrase ends (token index), and its value (0 where the class has none)
+_NOTHING: Final[Mapping[str, Match]] = {}
+
+
+class PhraseBook:
+    """Every language's phrases, ready for look-up. Immutable once built."""
+
+    __slots__ = ("_near", "_root", "forwarded", "signature")
+
+    def __init__(self, languages: Iterable[Mapping[str, Any]]) -> None:
+        self._root: dict[str, Any] = {}
+        near: dict[str, set[str]] = {}
+        texts: dict[str, list[str]] = {name: [] for name in TEXT_CLASSES}
+        for language in languages:
+            for name, entries in language.items():
+                if name in TEXT_CLASSES:
+                    texts[name].extend(fold(entry) for entry in entries)
+                elif name in VALUE_CLASSES:
+                    for phrase, value in entries.items():
+                        self._add(name, str(phrase), _value(value))
+                else:
+                    for phrase in entries:
+                        self._add(name, str(phrase), 0)
+                        if name in _FORGIVING:
+                            for word in tokenize(phrase):
+                                _remember(near, word.fold)
+        self._near: dict[str, tuple[str, ...]] = {key: tuple(sorted(words)) for key, words in near.items()}
+        self.signature: tuple[str, ...] = tuple(texts["signature"])
+        self.forwarded: tuple[str, ...] = tuple(texts["forwarded"])
+
+    def _add(self, name: str, phrase: str, value: int) -> None:
+        node = self._root
+        for token in tokenize(phrase):
+            node = node.setdefault(token.fold, {})
+        node.setdefault("", {})[name] = value
+
+    def at(self, tokens: Sequence[Token], start: int) -> Mapping[str, Match]:
+        """The classes that have a phrase at `start`, each with its longest one."""
+        node = self._root.get(tokens[start].fold)
+        if node is None:
+            node = self._forgive(tokens[start], self._root)
+            if node is None:
+                return _NOTHING
+        found: dict[str, Match] = {}
+        end = start + 1
+        count = len(tokens)
+        while True:
+            ends = node.get("")
+            if ends is not None:
+                for name, value in ends.items():
+                    found[name] = (end, value)
+            if end >= count:
+                return found
+            token = tokens[end]
+            following = node.get(token.fold)
+            if following is None:
+                following = self._forgive(token, node)
+                if following is None:
+                    return found
+            node = following
+            end += 1
+
+    def _forgive(self, token: Token, node: dict[str, Any]) -> dict[str, Any] | None:
+        """The branch for a word with slipped keys ("recomendations"), or None."""
+        word = token.fold
+        if token.kind != "word" or not 5 <= len(word) <= 18:
+            return None
+        for key in (word, *_shorter(word)):
+            for meant in self._near.get(key, ()):
+                if meant in node and not (meant.startswith(word) and len(meant) > len(word) + 1):
+                    branch: dict[str, Any] = node[meant]
+                    return branch
+        return None
+
+
+def _remember(near: dict[str, set[str]], word: str) -> None:
+    if len(word) < 6:
+        return
+    near.setdefault(word, set()).add(word)
+    once = _shorter(word)
+    for key in once:
+        near.setdefault(key, set()).add(word)
+    if len(word) >= 10:
+        for shorter in once:
+            for key in _shorter(shorter):
+                near.setdefault(key, set()).add(word)
+
+
+def _shorter(word: str) -> list[str]:
+    """Every spelling with one letter left out: two words that share one differ by a single slip."""
+    return [word[:i] + word[i + 1 :] for i in range(len(word))]
+
+
+def _value(value: object) -> int:
+    """A value as a number; letters count from A = 1."""
+    if isinstance(value, str):
+        return ord(value.upper()) - 64
+    return int(value) if isinstance(value, int) else 0

@@ -1,0 +1,158 @@
+"""Second stage: the cleaned text becomes tokens.
+
+    token := num | word | char | mark | line | para | mention | opaque
+
+`num` is a run of digits, `word` a run of letters of one spaced script, `char` one character of an unspaced or
+particle-gluing script (Han, kana, Hangul), `mark` one sign or arrow, `line` a line break, `para` a blank line.
+`opaque` is anything whose digits and letters never count: addresses, paths, dates, times, decimals, `10,000`,
+`25 %`. A number glued to letters is two tokens (`1A`), and `fold` is what phrases are compared by: case, accents
+and apostrophes do not matter to somebody typing on a phone.
+
+Every alternative of the pattern is bounded or excludes its own terminator, so that the stage is linear in the
+length of the message.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Final
+
+_CJK: Final = "\u3005\u3007\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
+_MARKS: Final = "\u0300-\u036f\u064b-\u065f\u0670\u0900-\u0903\u093a-\u094f\u0962\u0963\u200c"
+_LETTER: Final = rf"[^\W\d_{_CJK}]"
+
+_PATTERN: Final = re.compile(
+    rf"""
+      (?P<line>\n[\s]*)
+    | (?P<opaque>
+          (?:https?|mailto|mention|ftp)://[^\s<>()|]+ | www\.[^\s<>()|]+
+        | [\w.+\-]{{1,64}}@[\w\-]{{1,63}}\.[\w.\-]{{1,63}}
+        | (?<![^\W\d_])[A-Za-z]:\\[^\s]*
+        | (?<!\S)/[\w.\-]+(?:/[\w.\-]*)*
+        | [$€£¥₹]\s?\d[\d.,]* | \d+\s?[%€£₹°]
+        | \d{{1,3}}(?:,\d{{3}})+(?!\d) | \d+\.\d[\w.]*
+        | \d{{1,4}}[/.\-]\d{{1,2}}[/.\-]\d{{1,4}}(?!\w) | \d{{1,2}}/\d{{1,2}}(?!\s?[:=\w])
+        | \d{{3,}}-\d{{3,}} | \d{{1,2}}:\d{{2}}(?!\w)
+        | (?<![\w+])\+1(?!\w) | \+\d{{4,}}
+      )
+    | (?P<mention>(?<![\w@])@[^\W\d]\w{{1,40}})
+    | (?P<num>\d+)
+    | (?P<word>{_LETTER}[{_MARKS}]*(?:{_LETTER}|[{_MARKS}]|['’ʼ`´](?={_LETTER}))*)
+    | (?P<char>[{_CJK}])
+    | (?P<mark>[\-=~–—]{{0,3}}[>→]|[^\s])
+    """,
+    re.VERBOSE,
+)
+
+_APOSTROPHES: Final = str.maketrans("", "", "'’ʼ`´\u200c")
+_STROKES: Final = str.maketrans({"đ": "d", "ı": "i", "ł": "l", "ø": "o", "ς": "σ"})
+_ACCENTS: Final = re.compile("[\u0300-\u036f]")
+
+# Look-alikes count as the Latin letter only where an option letter may stand (RP-6).
+_SHAPES: Final = dict(zip("АВЕКМНОРСТХΑΒΕΖΗΙΚΜΝΟΡΤΥΧ", "ABEKMHOPCTXABEZHIKMNOPTYX", strict=True))
+_BY_ORDER: Final = {
+    letter: "ABCDEFGH"[i]
+    for row in ("АБВГДЕ", "ΑΒΓΔΕΖ", "אבגדהו", "ابجده", "ابتثج", "ابپتث", "कखगघङ")
+    for i, letter in enumerate(row)
+    if letter not in _SHAPES
+}
+
+
+class Token:
+    """One token. `start` and `end` are offsets into the normalised text; `spaced` tells of a blank before it.
+
+    `letter` is the option letter that the token can stand for, upper case; "" for none. A letter that can only
+    be guessed by its order in another alphabet reads "~" and the guess ("~C" for Γ): it is never taken as said.
+    """
+
+    __slots__ = ("end", "fold", "kind", "letter", "lower", "spaced", "start", "value")
+
+    def __init__(self, kind: str, fold: str, start: int, end: int, spaced: bool) -> None:
+        self.kind = kind
+        self.fold = fold
+        self.start = start
+        self.end = end
+        self.spaced = spaced
+        self.letter = ""
+        self.lower = False
+        self.value = -1
+
+    def __repr__(self) -> str:
+        return f"<{self.kind} {self.fold!r}>"
+
+
+def fold(word: str) -> str:
+    """The form that words are compared by: no case, no accents, no apostrophes."""
+    if word.isascii():
+        return word.lower().replace("'", "").replace("`", "")
+    lowered = word.casefold().translate(_APOSTROPHES).translate(_STROKES)
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", lowered)))
+
+
+def tokenize(text: str) -> list[Token]:
+    """The tokens of a normalised text, in order."""
+    tokens: list[Token] = []
+    last = 0
+    foreign = False
+    for found in _PATTERN.finditer(text):
+        kind = found.lastgroup or "mark"
+        start, end = found.span()
+        body = found.group()
+        spaced = start > last
+        last = end
+        if kind == "word":
+            token = Token(kind, fold(body), start, end, spaced)
+            if len(body) == 1:
+                token.lower = body.islower()
+                if body.isascii():
+                    token.letter = body.upper()
+                else:
+                    foreign = True
+                    token.letter = body.upper()
+        elif kind == "num":
+            token = Token(kind, body, start, end, spaced)
+            token.value = int(body) if len(body) < 6 else 999_999
+        elif kind == "line":
+            token = Token("para" if body.count("\n") > 1 else "line", "\n", start, end, True)
+        elif kind == "mark":
+            token = Token(kind, _mark(body), start, end, spaced)
+        else:
+            token = Token(kind, body.casefold(), start, end, spaced)
+        tokens.append(token)
+    if foreign:
+        _settle_letters(tokens)
+    return tokens
+
+
+def _mark(body: str) -> str:
+    if body in "-–—−‐‑‒":
+        return "-"
+    if len(body) > 1 or body in "→⇒➡":
+        return "->"
+    if body in "～〜∼":
+        return "~"
+    return body
+
+
+def _settle_letters(tokens: list[Token]) -> None:
+    """Decide what single letters of other alphabets stand for, over the whole message.
+
+    By shape, unless a letter that only exists in the Cyrillic row (Б, Г) shows that the person counts in it:
+    then В may be the second or the third option and is asked about.
+    """
+    counts_cyrillic = any(t.letter in ("Б", "Г") for t in tokens if t.letter)
+    for token in tokens:
+        letter = token.letter
+        if not letter or letter.isascii():
+            continue
+        if letter == "Б":
+            token.letter = "B"
+        elif letter == "В" and counts_cyrillic:
+            token.letter = "~C"
+        elif letter in _SHAPES:
+            token.letter = _SHAPES[letter]
+        elif letter in _BY_ORDER:
+            token.letter = "~" + _BY_ORDER[letter]
+        else:
+            token.letter = ""

@@ -1,0 +1,68 @@
+"""Answers to open and validate questions (RP-11).
+
+    typed := question | put-off | hand-over | cancel | force-quit | skip | unsure | yes | no | words
+
+With one such question open the whole message is its answer, as typed; with several only numbered parts are. A
+validate question shows a statement: yes confirms it at once, anything else corrects it.
+"""
+
+from __future__ import annotations
+
+from bot.core.replies.message import Message
+from bot.core.replies.reading import ItemReading, Reading, Slot
+from bot.core.replies.values import Value, asks
+from bot.core.replies.whole import _handed_over, _postponed, about
+
+
+def read_typed(msg: Message, start: int, end: int, slot: Slot) -> Value:
+    """What a numbered part says on an open or validate question."""
+    while start < end and (msg.is_break(start) or msg.is_mark(start, ":=.-,)")):
+        start += 1
+    said = msg.words(start, end)
+    if not said:
+        return Value("empty")
+    if asks(msg, start, end):
+        return Value("question", said=said)
+    for name, kind in (("skip", "skip"), ("unsure", "unsure"), ("later", "deferred"), ("put_off", "deferred")):
+        stop = msg.at(name, start, end)
+        if stop and msg.skip_decoration(stop, end) >= end:
+            return Value(kind, said=said)
+    return _typed(msg, start, end, slot, said)
+
+
+def _typed(msg: Message, start: int, end: int, slot: Slot, said: str) -> Value:
+    if slot.form == "open":
+        return Value("answer", text=said, said=said)
+    i = start
+    while i < end and (
+        (stop := msg.any_at(("agree", "polite", "filler"), i, end))
+        or (msg.tokens[i].kind == "mark" and (stop := i + 1))
+    ):
+        i = stop
+    if i >= end and any(msg.at("agree", k, end) for k in range(start, end)):
+        return Value("confirm", said=said)
+    return Value("correct", text=said, said=said)
+
+
+def read_open(msg: Message, slot: Slot, numbered: bool) -> Reading | None:
+    """The whole message as the answer of the only open question; None where it is something else."""
+    if numbered:
+        return None
+    first = msg.skip_decoration(0, msg.count)
+    if first >= msg.count and not any(msg.at("agree", i) for i in range(msg.count)):
+        return None
+    if asks(msg, 0, msg.count):
+        return Reading(kind="question_back", asked_about=about(msg))
+    for reader in (_postponed, _handed_over):
+        reading = reader(msg)
+        if reading is not None:
+            return reading
+    text = msg.clean.text.strip()
+    value = read_typed(msg, 0, msg.count, slot)
+    if value.kind in ("unsure", "deferred", "empty"):
+        return None
+    if value.kind == "skip":
+        return Reading(kind="answers", answers={slot.number: ItemReading(key="skip")})
+    if value.kind == "confirm":
+        return Reading(kind="answers", answers={slot.number: ItemReading(key="confirm")})
+    return Reading(kind="answers", answers={slot.number: ItemReading(key=value.kind, text=text)})

@@ -1,0 +1,80 @@
+"""What a value means for its question, and the sentence for the person where it means nothing.
+
+Each sentence says what was wrong and the one thing to do about it (house rule 6). The echo shows the question's
+topic beside it, so the sentences stay short and do not repeat the question.
+"""
+
+from __future__ import annotations
+
+from typing import cast
+
+from bot.core.replies.reading import Code, ItemError, ItemReading, Slot
+from bot.core.replies.values import Value
+
+_SHORTEST_QUOTE = 40  # longer words of the person are cut in an error sentence
+
+
+def item(slot: Slot, value: Value) -> ItemReading | None:
+    """What a value records for a question; None if it is no answer."""
+    if value.kind == "letter":
+        if value.letter not in slot.letters:
+            return None
+        if value.letter == slot.other:
+            return ItemReading(key="other", text=value.text or value.note)
+        return ItemReading(key=value.letter, note=value.note)
+    if value.kind == "recommended":
+        if slot.recommended is None:
+            return None
+        return ItemReading(key=slot.recommended, note=value.note, recommended=True)
+    if value.kind == "skip":
+        return ItemReading(key="skip")
+    if value.kind == "other":
+        if slot.form == "choice" and slot.other is None:
+            return None
+        return ItemReading(key="other", text=value.text)
+    if value.kind in ("answer", "confirm", "correct"):
+        return ItemReading(key=value.kind, text=value.text)
+    return None
+
+
+def error(slot: Slot | None, label: str, value: Value, *, last: int = 0) -> ItemError:
+    """The error that a value makes. `label` is the item as shown; `last` the highest number of the round."""
+    if value.kind == "unknown_question":
+        known = f"the questions are 1 to {last}" if last > 1 else "there is only question 1"
+        return ItemError(item=label, code="unknown_question", message=f"There is no question {label}; {known}.")
+    kind = value.kind
+    code = cast(Code, {"other": "other_without_text", "recommended": "needs_answer", "digit": "unclear", "agree":
+        "ambiguous_agreement", "letter": "out_of_range", "same": "reference", "skip": "unclear"}.get(kind, kind))  # fmt: skip
+    return ItemError(item=label, code=code, message=_sentence(slot, label, value, code))
+
+
+def _sentence(slot: Slot | None, label: str, value: Value, code: Code) -> str:
+    letters = _letters(slot)
+    said = value.said if len(value.said) <= _SHORTEST_QUOTE else value.said[: _SHORTEST_QUOTE - 1] + "…"
+    proposal = f"{label}: {value.letter}" if len(value.letter) == 1 else f"{label}: {letters[:1] or 'A'}"
+    recommended = f"; “{label}: recommended” takes {slot.recommended}" if slot and slot.recommended else ""
+    sentences: dict[Code, str] = {
+        "out_of_range": f"There is no {value.letter or said} here; the options are {letters}.",
+        "conflict": f"Two different answers for {label}; send the one that counts, like “{proposal}”.",
+        "multiple": f"Only one option fits {label}; choose one, or write it as “{label}: other (…)”.",
+        "other_without_text": f"Other needs your own words; write “{label}: other (your description)”.",
+        "unsure": f"Nothing recorded for {label} yet; choose one of {letters}{recommended}.",
+        "deferred": f"{label} stays open; answer it when you can, like “{proposal}”.",
+        "question": f"{label} stays open until your question is answered; then choose one of {letters}.",
+        "unclear": f"“{said}” could not be placed; write “{proposal}” if that is what you mean.",
+        "ambiguous_agreement": f"“{said}” names no option; choose one of {letters}{recommended}.",
+        "tentative": f"“{said}” sounds undecided; write “{proposal}” to settle it.",
+        "needs_answer": f"{label} still needs an answer; choose one of {letters}.",
+        "negative_only": f"“{said}” says what it is not; choose one of {letters}.",
+        "reference": f"“{said}” points to an answer that does not fit here; write “{proposal}”.",
+        "conditional": f"“{said}” depends on something; write “{proposal}” once it is settled.",
+    }
+    return sentences[code]
+
+
+def _letters(slot: Slot | None) -> str:
+    """ "A–D", or "your own words" for a question without options."""
+    if slot is None or not slot.letters:
+        return "your own words"
+    first, last = slot.letters[0], slot.letters[-1]
+    return f"{first}–{last}" if len(slot.letters) > 2 else " or ".join(slot.letters)

@@ -1,0 +1,124 @@
+"""Which of a playbook's questions are asked: those that earn their slot and are not answered yet (RD-4, RD-5)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.core.model import Model, Question
+from bot.core.playbook import Entry, Playbook
+from bot.core.policies import Policy
+from bot.core.state import Dropped, Request, Settled
+from bot.core.stated import Statement
+from bot.core.words import first_of
+
+_SHOWN = 200  # characters of a pasted text that stand for it
+
+
+class Built(Model):
+    """A round before it is surfaced. `full` = the ceiling was reached, which whoever asked is told (RD-4)."""
+
+    asked: tuple[Question, ...]
+    settled: tuple[Settled, ...] = ()
+    dropped: tuple[Dropped, ...] = ()
+    full: bool = False
+
+
+def build_round(playbook: Playbook, request: Request, phases: Sequence[int], policy: Policy) -> Built:
+    """Judge every candidate in the playbook's order.
+
+    `phases` are those of the files and links that came with the request: an artefact that is only named ("my
+    draft") is not here yet, and the workflow still has to ask for it (RT-2).
+    """
+    statement = Statement(request.text)
+    candidates: list[Question] = []
+    settled: list[Settled] = []
+    dropped: list[Dropped] = []
+    for entry in playbook.entries:
+        reason = _unearned(entry.question)
+        if reason is not None:
+            dropped.append(_dropped(entry.question, reason))
+            continue
+        known = (
+            _from_materials(entry, request, phases) or _from_paste(entry, statement) or _from_words(entry, statement)
+        )
+        if known is not None:
+            settled.append(known)
+        else:
+            candidates.append(entry.question)
+    asked, later = _within(candidates, policy.ceiling)
+    for question in later:
+        reason = f"A round holds {policy.ceiling} questions; this one waits for a later round."
+        dropped.append(_dropped(question, reason, later=True))
+    full = policy.ceiling is not None and len(candidates) >= policy.ceiling
+    return Built(asked=asked, settled=tuple(settled), dropped=tuple(dropped), full=full)
+
+
+def _unearned(question: Question) -> str | None:
+    """Why a candidate does not earn its slot: it must name the empty field and the artefact that changes (RD-5)."""
+    if not question.field.strip() and not question.artefact.strip():
+        return "It names neither the field that it fills nor the document that changes with the answer."
+    if not question.field.strip():
+        return "It does not name the field that it fills."
+    if not question.artefact.strip():
+        return "It does not name the document that changes with the answer."
+    return None
+
+
+def _within(candidates: Sequence[Question], ceiling: int | None) -> tuple[tuple[Question, ...], tuple[Question, ...]]:
+    """Critical ones first up to the ceiling; both parts in the playbook's order."""
+    if ceiling is None or len(candidates) <= ceiling:
+        return tuple(candidates), ()
+    ranked = sorted(range(len(candidates)), key=lambda n: (candidates[n].stakes != "critical", n))
+    taken = frozenset(ranked[:ceiling])
+    return (
+        tuple(q for n, q in enumerate(candidates) if n in taken),
+        tuple(q for n, q in enumerate(candidates) if n not in taken),
+    )
+
+
+def _from_materials(entry: Entry, request: Request, phases: Sequence[int]) -> Settled | None:
+    names = [material.name for material in request.materials if material.kind != "named"]
+    if not names or not set(entry.known_from_phases) & set(phases):
+        return None
+    return _settled(entry.question, "came with the request", ", ".join(names))
+
+
+def _from_paste(entry: Entry, statement: Statement) -> Settled | None:
+    if not entry.known_from_paste or not statement.pasted:
+        return None
+    if first_of(f"{statement.introduced}\n{statement.pasted[:_SHOWN]}", entry.known_from_paste) is None:
+        return None
+    return _settled(entry.question, "pasted into the request", statement.pasted[:_SHOWN])
+
+
+def _from_words(entry: Entry, statement: Statement) -> Settled | None:
+    """Settled only when all certain words mean the same, and none of them is taken back elsewhere."""
+    meant: dict[tuple[str | None, str], str] = {}
+    doubted: set[str | None] = set()
+    longest = statement.find([line for known in entry.known for line in known.words])
+    for known in entry.known:
+        for match in statement.find(known.words):
+            if not any(match.start == m.start and match.end == m.end for m in longest):
+                continue  # part of a longer phrase that means something else
+            words = statement.text[match.start : match.end]
+            if match.certain:
+                meant.setdefault((known.option, "" if known.option else " ".join(words.casefold().split())), words)
+            else:
+                doubted.add(known.option)
+    if len(meant) != 1:
+        return None
+    ((key, _), words), *_ = meant.items()
+    if key in doubted:
+        return None
+    option = entry.question.option(key) if key is not None else None
+    if key is not None and option is None:
+        return None
+    return _settled(entry.question, option.label if option else words, words)
+
+
+def _settled(question: Question, value: str, source: str) -> Settled:
+    return Settled(question=question.id, topic=question.topic, value=value, source=source)
+
+
+def _dropped(question: Question, reason: str, *, later: bool = False) -> Dropped:
+    return Dropped(question=question.id, topic=question.topic, reason=reason, later=later)

@@ -1,0 +1,320 @@
+"""Phrases of a pack, compiled once, and found in a message in one pass.
+
+A phrase is a row of words and word classes, written in a pack like this:
+
+    review <mine> .. <paper>      words, a class, a gap of a few words
+    ^ <make> [a|an] <outline> $   `^` begins and `$` ends a clause; `[…]` may be missing; `|` gives a choice
+    <reviews> ;; (what now|help)  `;;` goes on later in the message
+    <write> ~ <paper>             `~`: small words of the class `det` only ("me a short")
+    check*                        any word that begins so
+
+`<name>` holds the words of that name of *all* languages, because people mix them ("帮我 review 一下"); `<.name>` holds
+only those of its own file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from bot.core.routing.text import CLAUSE, SENTENCE, Token, dense, words
+
+SMALL_WORDS = 5
+FAR = 60  # `;;`: about five sentences
+MIN_TYPO, MIN_SWAPPED = 6, 5  # shorter words are too often other words one letter away ("papers", "pages")
+
+
+class Element(NamedTuple):
+    ids: frozenset[int]
+    optional: bool
+    reach: int  # how many words may stand before it
+    far: bool  # these may cross the ends of clauses and sentences
+
+
+class Phrase(NamedTuple):
+    kind: str  # "trigger", "name", "artefact", "unserved", …
+    value: str
+    elements: tuple[Element, ...]
+    opens: bool
+    closes: bool
+    source: str
+
+
+class Match(NamedTuple):
+    phrase: Phrase
+    first: int
+    last: int  # exclusive, in tokens
+    weight: int  # how many words it names
+
+
+class Node:
+    """One step of the word tree. `ids` are the classes that end here."""
+
+    __slots__ = ("ids", "sizes", "stems", "typos", "words")
+
+    def __init__(self) -> None:
+        self.words: dict[str, Node] = {}
+        self.stems: dict[str, Node] = {}
+        self.sizes: tuple[int, ...] = ()
+        self.typos: dict[str, str] = {}
+        self.ids: tuple[int, ...] = ()
+
+
+class Lexicon:
+    """All classes and phrases of a pack. `spans` and `matches` are the look-ups."""
+
+    def __init__(self, variants: Mapping[str, str]) -> None:
+        self.variants = variants
+        self.root = Node()
+        self._ids: dict[str, int] = {}
+        self._by_first: dict[int, list[Phrase]] = {}
+        self._words: dict[int, set[tuple[str, ...]]] = {}
+
+    # -- building --
+
+    def identity(self, name: str) -> int:
+        return self._ids.setdefault(name, len(self._ids))
+
+    def add_word(self, identity: int, text: str) -> None:
+        node = self.root
+        stem = text.rstrip().endswith("*")
+        parts = words(text.replace("*", " "), self.variants)
+        if not parts:
+            raise ValueError(f"{text!r} holds no word")
+        self._words.setdefault(identity, set()).add(parts)
+        for at, part in enumerate(parts):
+            last = at == len(parts) - 1
+            branch = node.stems if last and stem and not dense(part[0]) else node.words
+            node = branch.setdefault(part, Node())
+        if identity not in node.ids:
+            node.ids = (*node.ids, identity)
+
+    def add_class(self, name: str, language: str, entries: Iterable[str]) -> None:
+        for entry in entries:
+            self.add_word(self.identity(f"<{name}>"), entry)
+            self.add_word(self.identity(f"<{language}.{name}>"), entry)
+
+    def add_phrase(self, kind: str, value: str, source: str, language: str, gaps: tuple[int, int]) -> None:
+        phrase = _compile(self, kind, value, source, language, gaps)
+        if not phrase.elements or phrase.elements[0].optional:
+            raise ValueError(f"{source!r} must begin with a word that cannot be missing")
+        for identity in phrase.elements[0].ids:
+            self._by_first.setdefault(identity, []).append(phrase)
+
+    def known(self, name: str) -> bool:
+        return name in self._ids
+
+    def finish(self) -> None:
+        """Prepare stems and typing errors once all words are in."""
+        todo = [self.root]
+        while todo:
+            node = todo.pop()
+            node.sizes = tuple(sorted({len(s) for s in node.stems}, reverse=True))
+            for word in node.words:
+                if len(word) >= MIN_SWAPPED and word.isalpha():
+                    for shorter in _without_one(word):
+                        node.typos.setdefault(shorter, word)
+                    if len(word) >= MIN_TYPO:
+                        node.typos.setdefault(word, word)
+            todo += [*node.words.values(), *node.stems.values()]
+
+    # -- look-ups --
+
+    def phrases_of(self, name: str) -> frozenset[tuple[str, ...]]:
+        return frozenset(self._words.get(self._ids.get(name, -1), ()))
+
+    def spans(self, tokens: Sequence[Token]) -> list[dict[int, list[int]]]:
+        """For each token: class id → the token positions at which a word of that class ends."""
+        return [self._at(tokens, at) for at in range(len(tokens))]
+
+    def _at(self, tokens: Sequence[Token], at: int) -> dict[int, list[int]]:
+        found: dict[int, list[int]] = {}
+        todo = [(self.root, at)]
+        while todo:
+            node, here = todo.pop()
+            if here >= len(tokens) or (here > at and tokens[here].gap >= SENTENCE):
+                continue
+            for following in _steps(node, tokens[here].form):
+                for identity in following.ids:
+                    ends = found.setdefault(identity, [])
+                    if here + 1 not in ends:
+                        ends.append(here + 1)
+                if here - at < 12:  # no word of a pack is longer
+                    todo.append((following, here + 1))
+        return found
+
+    def matches(
+        self,
+        tokens: Sequence[Token],
+        spans: Sequence[Mapping[int, list[int]]],
+        hidden: Sequence[bool],
+        opens: Sequence[bool],
+        kinds: frozenset[str],
+    ) -> list[Match]:
+        """Every phrase of these kinds that occurs; hidden words are passed over, as if they were not there."""
+        step = _following(hidden)
+        found: list[Match] = []
+        for at, here in enumerate(spans):
+            if hidden[at]:
+                continue
+            for identity in here:
+                for phrase in self._by_first.get(identity, ()):
+                    if phrase.kind in kinds and (opens[at] or not phrase.opens):
+                        hit = _match(phrase, at, tokens, spans, step)
+                        if hit is not None:
+                            found.append(hit)
+        return found
+
+
+def _following(hidden: Sequence[bool]) -> list[int]:
+    """`step[i]`: the first place from i on that is not hidden."""
+    step = [len(hidden)] * (len(hidden) + 2)
+    for at in range(len(hidden) - 1, -1, -1):
+        step[at] = step[at + 1] if hidden[at] else at
+    return step
+
+
+def _steps(node: Node, form: str) -> list[Node]:
+    found = []
+    if form in node.words:
+        found.append(node.words[form])
+    for size in node.sizes:
+        if size <= len(form):
+            stem = node.stems.get(form[:size])
+            if stem is not None:
+                found.append(stem)
+    if not found and len(form) >= MIN_SWAPPED and node.typos:
+        meant = _meant(node, form)
+        if meant:
+            found.append(node.words[meant])
+    return found
+
+
+def _meant(node: Node, form: str) -> str | None:
+    """The word that was meant, if exactly one slip away: a letter more, less, other (in long words), or swapped."""
+    for candidate in (form, *_without_one(form)):
+        word = node.typos.get(candidate)
+        if word and word[0] == form[0] and _one_slip(word, form):
+            return word
+    return None
+
+
+def _one_slip(word: str, typed: str) -> bool:
+    if len(word) == len(typed):
+        places = [i for i, (a, b) in enumerate(zip(word, typed, strict=True)) if a != b]
+        if len(places) == 1:
+            # The last letter is inflection more often than a slip: "abstracts", "reviewed".
+            return len(word) > MIN_TYPO and places[0] < len(word) - 1
+        first = places[0]
+        return places == [first, first + 1] and word[first] == typed[first + 1] and word[first + 1] == typed[first]
+    return abs(len(word) - len(typed)) == 1 and min(len(word), len(typed)) >= MIN_TYPO
+
+
+def _without_one(word: str) -> list[str]:
+    return [word[:i] + word[i + 1 :] for i in range(len(word))]
+
+
+def _match(
+    phrase: Phrase,
+    at: int,
+    tokens: Sequence[Token],
+    spans: Sequence[Mapping[int, list[int]]],
+    step: Sequence[int],
+) -> Match | None:
+    """Follow the phrase from `at`; the set of places reached stays small, so the work per place is bounded."""
+    places: dict[int, int] = {at: 0}  # next token → words named so far
+    for number, element in enumerate(phrase.elements):
+        reached = dict(places) if element.optional else {}
+        for place, named in places.items():
+            for start in (at,) if number == 0 else _reach(place, element, tokens, step):
+                for identity in element.ids & spans[start].keys():
+                    for end in spans[start][identity]:
+                        reached[end] = max(reached.get(end, 0), named + end - start)
+        places = reached
+        if not places:
+            return None
+    ends = [p for p in places if not phrase.closes or _closes(p, tokens, step)]
+    if not ends:
+        return None
+    last = max(ends)
+    return Match(phrase, at, last, places[last])
+
+
+def _reach(place: int, element: Element, tokens: Sequence[Token], step: Sequence[int]) -> list[int]:
+    """Where the next word may stand."""
+    found: list[int] = []
+    here = step[place]
+    for _ in range(element.reach + 1):
+        if here >= len(tokens) or (not element.far and tokens[here].gap >= CLAUSE):
+            break
+        found.append(here)
+        here = step[here + 1]
+    return found
+
+
+def _closes(place: int, tokens: Sequence[Token], step: Sequence[int]) -> bool:
+    return step[place] >= len(tokens) or step[place] > place or tokens[place].gap >= CLAUSE
+
+
+# -- the little language of phrases ----------------------------------------------------------------------------
+
+
+def _compile(lexicon: Lexicon, kind: str, value: str, source: str, language: str, gaps: tuple[int, int]) -> Phrase:
+    parts = _parts(source)
+    opens = bool(parts) and parts[0] == "^"
+    closes = bool(parts) and parts[-1] == "$"
+    elements: list[Element] = []
+    reach, far = 0, False
+    for part in parts[1 if opens else 0 : len(parts) - 1 if closes else len(parts)]:
+        if part in ("..", "...", ";;"):
+            reach, far = {"..": gaps[0], "...": gaps[1], ";;": FAR}[part], part == ";;"
+            continue
+        if part == "~":
+            small = frozenset((lexicon.identity("<det>"),))
+            elements += [Element(small, optional=True, reach=0, far=False)] * SMALL_WORDS
+            continue
+        optional = part.startswith("[")
+        ids = frozenset(_choice(lexicon, part, language))
+        elements.append(Element(ids, optional, reach, far))
+        if not optional:
+            reach, far = 0, False
+    return Phrase(kind, value, tuple(elements), opens, closes, source)
+
+
+def _parts(source: str) -> list[str]:
+    """Split at blanks outside brackets; neighbouring plain words stay one part."""
+    found: list[str] = []
+    depth, part = 0, ""
+    for char in source + " ":
+        if char.isspace() and depth == 0:
+            if part:
+                found.append(part)
+            part = ""
+            continue
+        if char in "([<" and depth == 0 and part:
+            found.append(part)
+            part = ""
+        depth += (char in "([<") - (char in ")]>")
+        part += char
+        if char in ")]>" and depth == 0:
+            found.append(part)
+            part = ""
+    if depth:
+        raise ValueError(f"{source!r}: a bracket is not closed")
+    return found
+
+
+def _choice(lexicon: Lexicon, part: str, language: str) -> Iterable[int]:
+    choices = part[1:-1].split("|") if part[0] in "([" else [part]
+    for choice in choices:
+        item = choice.strip()
+        if item.startswith("<"):
+            name = item[1:-1]
+            full = f"<{language}{name}>" if name.startswith(".") else item
+            if not lexicon.known(full):
+                raise ValueError(f"{full} names no words")
+            yield lexicon.identity(full)
+        else:
+            identity = lexicon.identity(item)
+            lexicon.add_word(identity, item)
+            yield identity

@@ -1,0 +1,244 @@
+"""One step in the making: the state so far, and the orders and records that have gathered.
+
+A `Turn` lives for one call of `step`. Flows change it through these few verbs; nothing else is shared between them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+from bot.core import view
+from bot.core.audit import EVENTS, human
+from bot.core.book import Book
+from bot.core.capture import document
+from bot.core.effects import (
+    Audit,
+    Button,
+    ClearTimer,
+    Effect,
+    Message,
+    Record,
+    Redraw,
+    Reply,
+    Say,
+    SessionRow,
+    SetTimer,
+    Step,
+)
+from bot.core.events import Envelope, MessageEdited, MessageReceived
+from bot.core.model import MessageRef, Person
+from bot.core.policies import POLICIES, Policy
+from bot.core.routing.pack import Pack
+from bot.core.state import Ancient, Ask, Conversation, Ended, Pending, Round, Session
+
+
+@dataclass(slots=True)
+class Turn:
+    """`before` is the state that the step began with; rows of changed sessions are derived from the difference."""
+
+    before: Conversation
+    envelope: Envelope
+    book: Book
+    state: Conversation = field(init=False)
+    effects: list[Effect] = field(default_factory=list)
+    records: list[Record] = field(default_factory=list)
+    reply: Reply | None = None
+    outcome: Literal["accepted", "ignored", "refused"] = "accepted"
+    reason: str | None = None
+
+    def __post_init__(self) -> None:
+        self.state = self.before
+
+    # -- reading -----------------------------------------------------------------------------------------------
+
+    @property
+    def at(self) -> datetime:
+        return self.envelope.at
+
+    @property
+    def shared(self) -> bool:
+        return self.state.place.shared
+
+    @property
+    def surface(self) -> str:
+        return self.envelope.place.platform
+
+    @property
+    def pack(self) -> Pack:
+        return self.book.pack_for(self.surface, self.state.settings.pack)
+
+    def policy(self, session: Session) -> Policy:
+        return POLICIES[session.policy]
+
+    # -- changing the state ------------------------------------------------------------------------------------
+
+    def put(self, session: Session) -> Session:
+        """Keep a changed or new session, marked as touched now."""
+        session = session.model_copy(update={"touched_at": self.at})
+        others = tuple(s for s in self.state.sessions if s.id != session.id)
+        ordered = sorted((*others, session), key=lambda s: s.number)
+        self.state = self.state.model_copy(update={"sessions": tuple(ordered)})
+        return session
+
+    def put_round(self, session: Session, round_: Round) -> Session:
+        """Keep a changed or new round of a session."""
+        others = tuple(r for r in session.rounds if r.id != round_.id)
+        ordered = sorted((*others, round_), key=lambda r: r.number)
+        return self.put(session.model_copy(update={"rounds": tuple(ordered)}))
+
+    def set(self, **changes: Any) -> None:
+        self.state = self.state.model_copy(update=changes)
+
+    # -- saying ------------------------------------------------------------------------------------------------
+
+    def say(
+        self,
+        message: Message,
+        *,
+        card: str | None = None,
+        about: str | None = None,
+        only_to: Person | None = None,
+        session: Session | None = None,
+        round_: Round | None = None,
+    ) -> None:
+        """Post a message, as a reply to the person's own where there is one."""
+        event = self.envelope.event
+        reply_to = event.ref.id if isinstance(event, MessageReceived | MessageEdited) else None
+        self.effects.append(
+            Say(
+                message=message,
+                card=card,
+                about=about or (round_.id if round_ else session.id if session else None),
+                reply_to=reply_to,
+                only_to=None if only_to is None else only_to.id,
+                session=session.id if session else None,
+                round=round_.id if round_ else None,
+            )
+        )
+
+    def redraw(self, card: str, message: Message, session: Session, round_: Round | None = None) -> None:
+        self.effects.append(
+            Redraw(card=card, message=message, session=session.id, round=round_.id if round_ else None)
+        )
+
+    def tell(self, *lines: str, session: Session | None = None, round_: Round | None = None) -> None:
+        """One short message of plain lines."""
+        self.say(view.says(*lines), session=session, round_=round_)
+
+    def refuse(self, person: Person, reason: str, *lines: str, session: Session | None = None) -> None:
+        """Say why something does not count, privately where the platform can (RD-12)."""
+        self.outcome, self.reason = "refused", reason
+        if isinstance(self.envelope.event, MessageReceived | MessageEdited):
+            self.say(view.says(*lines), only_to=person if self.shared else None, session=session)
+        else:
+            self.notice(" ".join(lines))
+
+    def notice(self, words: str) -> None:
+        """Answer the transport of a press."""
+        self.reply = Reply(text=words)
+
+    def ignore(self, reason: str) -> None:
+        self.outcome, self.reason = "ignored", reason
+
+    # -- asking for a yes --------------------------------------------------------------------------------------
+
+    def ask(
+        self,
+        ask: Ask,
+        person: Person,
+        ref: MessageRef,
+        words: tuple[str, ...],
+        choices: tuple[tuple[str, str], ...],
+        session: Session | None = None,
+        round_: Round | None = None,
+    ) -> None:
+        """Put a question of our own, with `choices` (token end, label) as buttons. A newer one replaces it."""
+        name = f"p{self.state.revision + 1}"
+        kept = tuple(p for p in self.state.pending if not (p.ask.kind == ask.kind and p.asked_of == person.id))
+        pending = Pending(id=name, ask=ask, asked_of=person.id, ref=ref, at=self.at)
+        self.set(pending=(*kept, pending))
+        row = tuple(Button(token=f"p:{name}:{end}", label=label) for end, label in choices)
+        self.say(view.says(*words, buttons=(row,)), about=name, session=session, round_=round_)
+
+    def drop_pending(self, *, session: str | None = None, name: str | None = None) -> None:
+        """Forget the questions of our own that concern a session, or one by its name."""
+        self.set(
+            pending=tuple(
+                p
+                for p in self.state.pending
+                if p.id != name and (session is None or getattr(p.ask, "session", None) != session)
+            )
+        )
+
+    # -- recording ---------------------------------------------------------------------------------------------
+
+    def audit(
+        self,
+        event: str,
+        session: Session | None = None,
+        person: Person | None = None,
+        round_: Round | None = None,
+        **details: Any,
+    ) -> None:
+        """One row of the audit log; without a person the actor is the system."""
+        assert event in EVENTS, event
+        self.records.append(
+            Audit(
+                event=event,
+                session=None if session is None else session.id,
+                phase=None if round_ is None else round_.phase,
+                actor="system" if person is None else human(person.id),
+                details=details,
+            )
+        )
+
+    def timer(self, name: str, at: datetime) -> None:
+        self.effects.append(SetTimer(name=name, at=at))
+
+    def clear_timer(self, name: str) -> None:
+        self.effects.append(ClearTimer(name=name))
+
+    # -- the end -----------------------------------------------------------------------------------------------
+
+    def finish(self) -> Step:
+        """The step: older ended sessions shrink to a line, changed sessions get their row."""
+        for session in self.state.sessions:
+            if self.before.session(session.id) != session:
+                self.records.append(self._row(session))
+        ended = [s for s in self.state.sessions if s.stage.kind == "ended" and s.id != self.state.active]
+        for session in ended[: -self.book.closing_sessions_kept]:
+            assert isinstance(session.stage, Ended)
+            line = Ancient(
+                id=session.id,
+                number=session.number,
+                workflow=session.workflow,
+                how=session.stage.how,
+                at=session.stage.at,
+            )
+            self.set(
+                ancient=(*self.state.ancient[-49:], line),
+                sessions=tuple(s for s in self.state.sessions if s.id != session.id),
+            )
+        return Step(
+            state=self.state.model_copy(update={"revision": self.before.revision + 1}),
+            effects=tuple(self.effects),
+            records=tuple(self.records),
+            reply=self.reply,
+            outcome=self.outcome,
+            reason=self.reason,
+        )
+
+    def _row(self, session: Session) -> SessionRow:
+        ended = session.stage if isinstance(session.stage, Ended) else None
+        return SessionRow(
+            session=session.id,
+            workflow=session.workflow,
+            state=ended.how if ended else session.stage.kind,
+            requester=session.requester.id,
+            request=session.request.text,
+            started_at=session.started_at,
+            ended_at=ended.at if ended else None,
+            result=document(session, self.surface) if ended else None,
+        )

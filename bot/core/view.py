@@ -1,0 +1,287 @@
+"""How a session looks: the round card, the closing, the document. Values in, `Message` out; no decisions.
+
+Order inside a question is fixed: topic, why, options, recommendation and its reason (RD-8). One sign carries one
+meaning: ✅ recommended, ✔ answered, ⚠ a problem; letters and words say the same without it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from bot.core.effects import Block, Button, File, Message, Span
+from bot.core.model import Answer, Question
+from bot.core.state import Item, Round, Session
+
+BUTTON_LABEL = 24  # characters; longer labels are cut short by phones: the body has the whole text
+
+
+def text(*parts: str | Span, gap: bool = False) -> Block:
+    return Block(spans=tuple(Span(text=p) if isinstance(p, str) else p for p in parts), gap=gap)
+
+
+def bold(words: str) -> Span:
+    return Span(text=words, style="bold")
+
+
+def says(*lines: str, buttons: tuple[tuple[Button, ...], ...] = ()) -> Message:
+    """A short message of plain lines."""
+    return Message(blocks=tuple(text(line) for line in lines if line), buttons=buttons)
+
+
+def plain(message: Message) -> str:
+    """The message as text, complete without its buttons (CH-1)."""
+    lines: list[str] = []
+    for block in message.blocks:
+        if block.gap and lines:
+            lines.append("")
+        lines.append("".join(span.text for span in block.spans))
+    return "\n".join(lines)
+
+
+# -- answers in words --------------------------------------------------------------------------------------------
+
+
+def isolate(name: str) -> str:
+    """A person's name that can not turn or hide the rest of the line: controls are dropped, it is never empty."""
+    shown = "".join(
+        c for c in name if c.isprintable() and not "\u202a" <= c <= "\u202e" and not "\u2066" <= c <= "\u2069"
+    )
+    return shown.strip(" \u2800\u3164\u200b") or "someone"
+
+
+def label_of(question: Question, key: str) -> str:
+    option = question.option(key)
+    return "" if option is None else option.label
+
+
+def answer_words(question: Question, answer: Answer) -> str:
+    """An answer with selection, words and note, all three (RP-5): `B, last 10 years — note: "…"`."""
+    if answer.chosen is None:
+        words = f"“{answer.text}”" if answer.text is not None else "confirmed"
+    elif (option := question.option(answer.chosen)) is not None and option.other:
+        words = f"other: “{answer.text}”"
+    else:
+        words = f"{answer.chosen}, {label_of(question, answer.chosen)}"
+    if answer.via == "accept_recommendations_bulk":
+        words += " (recommended)"
+    return words if answer.note is None else f"{words} — note: “{answer.note}”"
+
+
+ENDS = {
+    "skipped": "left open on purpose",
+    "declined": "declined",
+    "expired": "expired",
+    "cancelled": "cancelled",
+    "force_quit": "left open; written down as an assumption",
+    "deferred": "put off",
+}
+
+
+def item_line(item: Item) -> str:
+    """A question that has ended, on one line."""
+    head = f"{item.number} · {item.question.topic}"
+    if item.status == "resolved" and item.answer is not None:
+        who = isolate(item.answer.by_name)
+        return f"✔ {head}: {answer_words(item.question, item.answer)} — {who}"
+    return f"– {head}: {ENDS.get(item.status, item.status)}"
+
+
+# -- the round card ----------------------------------------------------------------------------------------------
+
+
+def example(items: Sequence[Item]) -> str:
+    """A reply that answers these questions, built from them (RD-8)."""
+    parts: list[str] = []
+    for index, item in enumerate(items[:3]):
+        question = item.question
+        if question.form != "choice":
+            parts.append(f"{item.number}: your words")
+            continue
+        letters = [o.key for o in question.options if not o.other]
+        if index == 2 and question.other is not None:
+            parts.append(f"{item.number}: other (your words)")
+        else:
+            parts.append(f"{item.number}: {letters[index % 2 if len(letters) > 1 else 0]}")
+    return ", ".join(parts)
+
+
+def how_to_answer(round_: Round, bulk: bool) -> str:
+    open_items = round_.open_items
+    accept = bulk and any(i.question.recommended for i in open_items)
+    if len(open_items) == 1 and open_items[0].question.form == "choice":
+        line = f"Answer with a letter, or “other:” and your words, e.g. {example(open_items)}"
+    elif len(open_items) == 1:
+        line = "Answer in your own words"
+    else:
+        line = f"Answer in one line, e.g. {example(open_items)}"
+    return f"{line} — or: accept recommendations" if accept else line
+
+
+def _question(item: Item) -> list[Block]:
+    question, number = item.question, item.number
+
+    def block(kind: str, *parts: str | Span, gap: bool = False) -> Block:
+        return text(*parts, gap=gap).model_copy(update={"kind": kind, "question": number})
+
+    blocks = [block("topic", bold(f"{number} · {question.topic}"), gap=True)]
+    if question.text:
+        blocks.append(block("text", question.text))
+    blocks.append(block("text", question.why))
+    for option in question.options:
+        line = option.label if not option.tradeoff else f"{option.label} — {option.tradeoff}"
+        mark = "  ✅ Recommended" if option.recommended else ""
+        blocks.append(block("option", bold(option.key), f"  {line}{mark}"))
+    if question.form == "validate":
+        blocks.append(block("hint", "Write “yes”, or what is right instead."))
+    if question.recommended is not None and question.rationale:
+        blocks.append(block("text", f"Why {question.recommended.key}: {question.rationale}"))
+    return blocks
+
+
+def _answer_buttons(round_: Round, bulk: bool) -> tuple[tuple[Button, ...], ...]:
+    """Buttons serve one question at a time, the first open one (RD-8). Nothing is pre-selected (RD-9)."""
+    rows: list[tuple[Button, ...]] = []
+    item = round_.open_items[0]
+    if item.question.form == "choice":
+        rows.append(
+            tuple(
+                Button(
+                    token=f"a:{round_.id}:{item.number}:{option.key}",
+                    label="Other…" if option.other else f"{option.key} ✅" if option.recommended else option.key,
+                )
+                for option in item.question.options
+            )
+        )
+    elif item.question.form == "validate":
+        rows.append((Button(token=f"a:{round_.id}:{item.number}:+", label="Yes, that is right"),))
+    count = sum(1 for i in round_.open_items if i.question.recommended)
+    if bulk and count:
+        label = "Accept the recommendation" if count == 1 else f"Accept all {count} recommendations"
+        rows.append((Button(token=f"r:{round_.id}:{round_.revision}", label=label),))
+    return tuple(rows)
+
+
+def round_card(session: Session, round_: Round, *, bulk: bool, route_note: str | None = None) -> Message:
+    """The whole round in the text; answered questions folded to a line, buttons for the first open one."""
+    count = len(round_.items)
+    noun = "question" if count == 1 else "questions"
+    blocks = [text(bold(f"{round_.title} · {count} {noun}")).model_copy(update={"kind": "heading"})]
+    if route_note:
+        blocks.append(text(route_note))
+    blocks.append(text(round_.purpose))
+    if session.settled and not any(i.status != "open" for i in round_.items):
+        known = "; ".join(f"{s.topic}: {s.value}" for s in session.settled)
+        blocks.append(text(f"Taken from your message, not asked: {known}."))
+    folded = True
+    for item in round_.items:
+        if item.status == "open":
+            blocks += _question(item)
+            folded = False
+        else:
+            line = text(item_line(item), gap=not folded)
+            blocks.append(line.model_copy(update={"kind": "answered", "question": item.number}))
+            folded = True
+    open_items = round_.open_items
+    if not open_items:
+        return Message(blocks=tuple(blocks))
+    blocks.append(text(f"{how_to_answer(round_, bulk)}", gap=True).model_copy(update={"kind": "hint"}))
+    if count > 1:
+        first = open_items[0]
+        progress = f"Buttons: {first.number} · {first.question.topic} ({first.number} of {count})"
+        blocks.append(text(progress).model_copy(update={"kind": "hint"}))
+    rows = _answer_buttons(round_, bulk)
+    if route_note:
+        rows = (*rows, (Button(token=f"e:{session.id}", label="Something else"),))
+    return Message(blocks=tuple(blocks), buttons=rows)
+
+
+def still_open(round_: Round, bulk: bool) -> str:
+    """`Still open: 2 (Databases). A–D, or accept recommendations.`"""
+    items = round_.open_items
+    names = ", ".join(f"{i.number} ({i.question.topic})" for i in items)
+    accept = bulk and any(i.question.recommended for i in items)
+    if len(items) == 1 and items[0].question.form == "choice":
+        keys = [o.key for o in items[0].question.options]
+        how = f"{keys[0]}–{keys[-1]}" + (", or accept recommendations" if accept else "")
+    elif len(items) == 1:
+        how = "Answer in your own words"
+    else:
+        how = f"E.g. {example(items)}" + (" — or: accept recommendations" if accept else "")
+    return f"Still open: {names}. {how}."
+
+
+# -- the end -----------------------------------------------------------------------------------------------------
+
+
+def closing(round_: Round, where: str, seconds: int) -> Message:
+    """The closing echo lists every answer beside its topic and carries Change (RD-16)."""
+    resolved = [i for i in round_.items if i.status == "resolved"]
+    taken = sum(1 for i in resolved if i.answer and i.answer.via == "accept_recommendations_bulk")
+    count = f"{len(resolved)} answer" + ("" if len(resolved) == 1 else "s")
+    by_bulk = {0: "", 1: ", 1 of them a recommendation you accepted"}.get(
+        taken, f", {taken} of them recommendations you accepted"
+    )
+    lines = [f"Done: {count}{by_bulk}."]
+    for item in round_.items:
+        if item.status == "resolved" and item.answer is not None:
+            lines.append(f"{item.number} {item.question.topic}: {answer_words(item.question, item.answer)}")
+        else:
+            lines.append(f"{item.number} {item.question.topic}: {ENDS.get(item.status, item.status)}")
+    wait = f" in {seconds} seconds" if seconds else ""
+    lines.append(f"Goes to {where}{wait}. To change one: change {round_.items[0].number} to …")
+    return says(*lines, buttons=((Button(token=f"c:{round_.id}", label="Change an answer"),),))
+
+
+def document_markdown(document: dict[str, Any], title: str) -> str:
+    """The hand-over document for people. Text from people is quoted line by line, so that it formats nothing."""
+
+    def quoted(words: str) -> list[str]:
+        return [f"> {line}" for line in words.splitlines() or [""]]
+
+    lines = [f"# {title}", "", f"Workflow: `{document['workflow']}` · session `{document['session']}`", ""]
+    lines += ["## Request", "", *quoted(document["request"]["text"]), ""]
+    if document["request"]["materials"]:
+        lines += ["Materials: " + ", ".join(f"`{m['name']}`" for m in document["request"]["materials"]), ""]
+    if document["clarifications"]:
+        lines += ["## Decisions", ""]
+    for entry in document["clarifications"]:
+        lines.append(f"- **{entry['topic']}**: {_decision(entry)}")
+        lines.append(f"  - {entry['chosen_via']}, {entry['answered_by']}, {entry['chosen_at']}")
+        lines.append(f"  - {' '.join(entry['user_message_ref'].split())}")
+    for heading, key in (("Taken from the request", "settled"), ("Still open", "open"), ("Deferred", "deferred")):
+        if document[key]:
+            lines += ["", f"## {heading}", ""]
+            lines += [f"- {e['topic']}: {e.get('value') or e.get('state') or e.get('reason')}" for e in document[key]]
+    for heading, key in (("Assumptions, not validated", "assumptions"), ("Notes", "notes")):
+        if document[key]:
+            lines += ["", f"## {heading}", "", *(f"- {' '.join(entry.split())}" for entry in document[key])]
+    return "\n".join(lines) + "\n"
+
+
+def _decision(entry: dict[str, Any]) -> str:
+    chosen = entry["chosen"]
+    words = "" if entry["chosen_text"] is None else f"“{' '.join(entry['chosen_text'].split())}”"
+    if chosen is not None:
+        label = next((o["label"] for o in entry["options"] if o["key"] == chosen), "")
+        words = f"{chosen}, other: {words}" if words else f"{chosen}, {label}"
+    note = entry["user_note"]
+    return words if note is None else f"{words} (note: “{' '.join(note.split())}”)"
+
+
+def handed_over(document: dict[str, Any], title: str, where: str, lead: str) -> Message:
+    """The end of a session: where it went, and the document as Markdown and JSON."""
+    session = document["session"]
+    return Message(
+        blocks=(text(lead or f"Handed to {where}."),),
+        buttons=((Button(token=f"x:{session}", label="Show the record"),),),
+        files=(
+            File(name=f"{session}.md", media="text/markdown", content=document_markdown(document, title)),
+            File(
+                name=f"{session}.json",
+                media="application/json",
+                content=json.dumps(document, ensure_ascii=False, indent=1),
+            ),
+        ),
+    )

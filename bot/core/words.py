@@ -1,0 +1,82 @@
+"""Text as it is compared: width, case and invisible characters folded; words cut out, whichever the script.
+
+Scripts that write no spaces have no words to cut, so each of their characters stands alone; a phrase of them is
+then found as a run of characters, and a phrase of any other script only as whole words.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+# Han, Kana, Bopomofo, Thai, Lao, Khmer, Myanmar, Yi, halfwidth Kana: https://unicode.org/reports/tr14/ (SA, ID)
+SPACELESS = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005\u3007\u3040-\u312f\u31a0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\ua000-\ua4cf\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
+)
+_SPACELESS = re.compile(f"[{SPACELESS}]")
+_LETTER = rf"(?![{SPACELESS}])(?:[^\W_]|[\u0300-\u036f])"  # combining marks belong to their letter
+_WORD = re.compile(rf"[{SPACELESS}]|(?:{_LETTER})+(?:['’](?:{_LETTER})+)*")
+_BLANKS = re.compile(r"\s+")
+
+
+class Word(NamedTuple):
+    """A folded word and where it stands in the text that it was cut from."""
+
+    text: str
+    start: int
+    end: int
+
+
+def fold(text: str) -> str:
+    """The form in which two texts are compared: NFKC, case folded, format characters dropped, blanks single."""
+    plain = unicodedata.normalize("NFKC", text)
+    visible = "".join(c for c in plain if unicodedata.category(c) not in ("Cf", "Cc", "Cs") or c.isspace())
+    folded = unicodedata.normalize("NFKC", visible.casefold())
+    return _BLANKS.sub(" ", folded).strip()
+
+
+def words(text: str) -> tuple[Word, ...]:
+    """The words of `text`, folded one by one so that their places in the original are known."""
+    return tuple(_cut(text))
+
+
+def _cut(text: str) -> Iterator[Word]:
+    # Folding can change lengths (ﬁ, ß), so it happens per word; only invisible characters glue words together.
+    shown = "".join(" " if unicodedata.category(c) == "Cs" else c for c in text)
+    joined = [(i, c) for i, c in enumerate(shown) if unicodedata.category(c) != "Cf"]
+    packed = "".join(c for _, c in joined)
+    for found in _WORD.finditer(packed):
+        first, last = joined[found.start()][0], joined[found.end() - 1][0]
+        yield Word(fold(found.group()).replace("’", "'"), first, last + 1)
+
+
+def plain_words(text: str) -> tuple[str, ...]:
+    return tuple(word.text for word in words(text))
+
+
+def spaceless(text: str) -> bool:
+    """Whether most letters of the text belong to scripts that are written without spaces."""
+    letters = [c for c in unicodedata.normalize("NFKC", text) if c.isalnum()]
+    return bool(letters) and 2 * sum(1 for c in letters if _SPACELESS.match(c)) > len(letters)
+
+
+def contains(text: str, phrase: str) -> bool:
+    """Whether the phrase stands in the text as whole words; symbols inside it ("R&D") count as written."""
+    return first_of(text, (phrase,)) is not None
+
+
+def first_of(text: str, phrases: Iterable[str]) -> str | None:
+    """The first of the phrases that stands in the text as whole words. The text is folded once."""
+    where = fold(text)
+    return next((phrase for phrase in phrases if _stands_in(where, fold(phrase))), None)
+
+
+def _stands_in(where: str, sought: str) -> bool:
+    if not sought or sought not in where:
+        return False
+    before = "" if _SPACELESS.match(sought[0]) or not sought[0].isalnum() else r"(?<![^\W_])"
+    after = "" if _SPACELESS.match(sought[-1]) or not sought[-1].isalnum() else r"(?![^\W_])"
+    return re.search(before + re.escape(sought) + after, where) is not None

@@ -1,0 +1,268 @@
+"""Sends what the store holds. A row is settled only after the platform has taken it.
+
+Platforms have no idempotency key for sending: a crash between sending and settling sends the row once more, and we
+would rather say something twice than not at all. One row of a conversation is under way at a time, so order holds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import structlog
+
+from bot.bell import heard_or_due
+from bot.core.effects import Message, Say
+from bot.core.events import DeliveryFailed, Envelope, Event, MessagePosted
+from bot.core.model import Place
+from bot.faults import report
+from bot.pace import Pace, Pacer
+from bot.ports import (
+    CardGone,
+    Clock,
+    OutboxRow,
+    RateLimited,
+    Sent,
+    Settle,
+    Store,
+    StoreUnavailable,
+    Transport,
+    TryLater,
+    Undeliverable,
+)
+from bot.runner import Runner
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long the outbox tries. A row is given up after `tries` failed attempts, but not before `at_least`.
+
+    `lease` hides a claimed row from other workers. Zero is right for a process that has the platform to itself
+    (the terminal): after a crash its rows are at hand at once.
+    """
+
+    first: timedelta = timedelta(seconds=1)
+    longest: timedelta = timedelta(minutes=5)
+    tries: int = 12
+    at_least: timedelta = timedelta(hours=6)
+    lease: timedelta = timedelta(minutes=2)
+    send: float = 60.0  # seconds that one send may take before it counts as failed; less than the lease
+    at_once: int = 32  # conversations served side by side
+    goodbye: float = 10.0  # seconds that sends under way get at shutdown
+
+
+FOREIGN = timedelta(minutes=1)  # a row of a platform that this process does not speak is looked at again after
+PAUSE = 0.25  # seconds, when something is due that is not ours to take
+
+
+class Outbox:
+    def __init__(
+        self,
+        store: Store,
+        runner: Runner,
+        transports: Mapping[str, Transport],
+        clock: Clock,
+        *,
+        paces: Mapping[str, Pace] | None = None,
+        patience: Patience | None = None,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        self._store = store
+        self._runner = runner
+        self._transports = transports
+        self._clock = clock
+        self._paces = paces or {}
+        self._patience = patience or Patience()
+        self._jitter = jitter
+        self._pacer = Pacer()
+        self._under_way: dict[int, asyncio.Task[None]] = {}
+
+    async def run(self) -> None:
+        """Send until cancelled. What is under way then is finished, within bounds."""
+        heard = self._runner.bell.listen()
+        try:
+            while True:
+                heard.clear()
+                due = await self._start_or_rest(heard)
+                await heard_or_due(heard, self._clock, due, least=PAUSE)
+        finally:
+            self._runner.bell.leave(heard)
+            await self._say_goodbye()
+
+    async def drain(self) -> int:
+        """Send until nothing is ready; the number of attempts made. Rows put off until later are left."""
+        attempts = 0
+        while True:
+            started = await self._start_some(None)
+            attempts += started
+            if self._under_way:
+                # All of them: a batch at a time keeps the order of what is printed the same in every run.
+                done, _ = await asyncio.wait(self._under_way.values())
+                for task in done:
+                    task.result()
+            elif not started:
+                return attempts
+
+    # -- taking rows ---------------------------------------------------------------------------------------------
+
+    async def _start_or_rest(self, heard: asyncio.Event) -> datetime | None:
+        """Start what is ready; the moment to look again, if any."""
+        try:
+            while await self._start_some(heard):
+                pass
+            if len(self._under_way) >= self._patience.at_once:
+                return None  # the end of a send is a ring
+            return await self._store.next_due()
+        except Exception as error:  # noqa: BLE001 - the loop survives; the store may be back at the next look
+            report("outbox_failed", error)
+            return self._clock.now() + timedelta(seconds=1)
+
+    async def _start_some(self, heard: asyncio.Event | None) -> int:
+        room = self._patience.at_once - len(self._under_way)
+        if room <= 0:
+            return 0
+        rows = await self._store.claim(self._clock.now(), room, self._patience.lease)
+        fresh = [row for row in rows if row.row not in self._under_way]
+        for row in fresh:
+            task = asyncio.create_task(self._deliver(row))
+            self._under_way[row.row] = task
+            task.add_done_callback(lambda _, number=row.row: self._ended(number, heard))  # type: ignore[misc]
+        return len(fresh)
+
+    def _ended(self, row: int, heard: asyncio.Event | None) -> None:
+        task = self._under_way.pop(row)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            report("outbox_row_unsettled", error, row=row)
+        if heard is not None:
+            heard.set()  # the next row of this conversation may be ready now
+
+    async def _say_goodbye(self) -> None:
+        under_way = list(self._under_way.values())
+        if not under_way:
+            return
+        _, late = await asyncio.wait(under_way, timeout=self._patience.goodbye)
+        for task in late:  # the row stays claimed until its lease ends, and is then sent again
+            task.cancel()
+        await asyncio.gather(*late, return_exceptions=True)
+
+    # -- one row -------------------------------------------------------------------------------------------------
+
+    async def _deliver(self, row: OutboxRow) -> None:
+        """One attempt. Whatever happens, the row is settled, put off or given up, or its lease runs out."""
+        try:
+            await self._attempt(row)
+        except (StoreUnavailable, TransportBroken):
+            raise  # to `drain`; in `run` the row waits for its lease to end
+        except Exception as error:  # noqa: BLE001 - our own mistake must not stop the other conversations
+            report("outbox_row_failed", error, row=row.row)
+            await self._put_off(row, type(error).__name__)
+
+    async def _attempt(self, row: OutboxRow) -> None:
+        transport = self._transports.get(row.platform)
+        if transport is None:
+            await self._store.retry_at(row.row, self._clock.now() + FOREIGN, f"no adapter for {row.platform} here")
+            return
+        if not await self._paced(row):
+            return
+        try:
+            async with asyncio.timeout(self._patience.send):
+                sent, posted = await _send(transport, row)
+        except RateLimited as limit:
+            log.info("rate_limited", conversation=row.conversation, seconds=limit.retry_after.total_seconds())
+            await self._store.retry_at(row.row, self._clock.now() + limit.retry_after, str(limit))
+        except (TryLater, TimeoutError) as error:
+            await self._put_off(row, str(error) or type(error).__name__)
+        except Undeliverable as error:
+            await self._give_up(row, str(error))
+        else:
+            await self._settle(row, posted, Settle(row.row, sent.message, sent.order))
+
+    async def _paced(self, row: OutboxRow) -> bool:
+        """Wait for this place's turn. A turn too far away for the lease gives the row back instead."""
+        pace = self._paces.get(row.platform)
+        if pace is None:
+            return True
+        budgets = pace(row.conversation)
+        now = self._clock.now()
+        wait = self._pacer.wait(budgets, now)
+        if wait > self._patience.lease / 4:
+            await self._store.retry_at(row.row, now + wait, "paced")
+            return False
+        self._pacer.take(budgets, now + wait)
+        if wait > timedelta(0):
+            await self._clock.sleep(wait.total_seconds())
+        return True
+
+    async def _settle(self, row: OutboxRow, posted: Say | None, settle: Settle) -> None:
+        """Sent. Where the core wants to know of it, row and event commit together."""
+        if posted is None or posted.card is None:
+            await self._store.settle(settle)
+            return
+        event = MessagePosted(card=posted.card, message=settle.message or "", order=settle.order)
+        try:
+            handled = await self._runner.handle(await self._envelope(row, "posted", event), settle=settle)
+        except StoreUnavailable:
+            raise
+        except Exception as error:  # noqa: BLE001 - see below
+            # The core failed on the report. Sent is sent: without this the same words would go out for ever.
+            report("posting_not_reported", error, row=row.row)
+            await self._store.settle(settle)
+            return
+        if handled.outcome == "duplicate":  # another worker has sent and reported this row meanwhile
+            log.info("row_sent_twice", row=row.row)
+
+    async def _give_up(self, row: OutboxRow, reason: str) -> None:
+        """Tell the core first: a crash in between tells it again, which changes nothing."""
+        effect = row.effect
+        event = DeliveryFailed(card=effect.card, reason=reason, text=_words(effect.message))
+        try:
+            await self._runner.handle(await self._envelope(row, "undelivered", event))
+        except StoreUnavailable:
+            raise
+        except Exception as error:  # noqa: BLE001 - a refused message must not block the ones behind it
+            report("failure_not_reported", error, row=row.row)
+        await self._store.give_up(row.row, reason)
+        self._runner.bell.ring()
+
+    async def _put_off(self, row: OutboxRow, reason: str) -> None:
+        """Exponential, with jitter, up to a bound; then it counts as undeliverable (CH-7)."""
+        patience = self._patience
+        now = self._clock.now()
+        if row.attempts + 1 >= patience.tries and now - row.created_at >= patience.at_least:
+            await self._give_up(row, f"gave up after {row.attempts + 1} attempts: {reason}")
+            return
+        full = min(patience.longest, patience.first * 2 ** min(row.attempts, 30))
+        await self._store.retry_at(row.row, now + full * (0.5 + self._jitter() / 2), reason)
+
+    async def _envelope(self, row: OutboxRow, what: str, event: Event) -> Envelope:
+        state = await self._store.load(row.conversation)
+        place = Place(conversation=row.conversation, platform=row.platform) if state is None else state.place
+        return Envelope(event_id=f"{what}:{row.row}", place=place, at=self._clock.now(), event=event)
+
+
+class TransportBroken(Exception):
+    """The transport can never send again (the terminal's output was closed). Ends `drain`; the row stays."""
+
+
+async def _send(transport: Transport, row: OutboxRow) -> tuple[Sent, Say | None]:
+    """Post or redraw. Also the `Say` whose posting is to be reported, if any."""
+    effect = row.effect
+    if isinstance(effect, Say):
+        return await transport.post(row.conversation, effect), effect
+    if row.card_message is not None:
+        try:
+            return await transport.redraw(row.conversation, row.card_message, effect), None
+        except CardGone:
+            log.info("card_gone", conversation=row.conversation, card=effect.card)
+    # Gone, or never arrived: the same card, posted anew.
+    anew = Say(message=effect.message, card=effect.card, session=effect.session, round=effect.round)
+    return await transport.post(row.conversation, anew), anew
+
+
+def _words(message: Message) -> str:
+    return "\n".join("".join(span.text for span in block.spans) for block in message.blocks)

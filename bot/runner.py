@@ -1,0 +1,216 @@
+"""Takes one envelope at a time through the core and into the store. Write, then speak.
+
+Everything an event changes is one `Commit`. The caller may acknowledge the transport when `handle` has returned,
+and not before; when it raises, nothing was written and the platform must deliver again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import secrets
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from bot.bell import Bell
+from bot.core.effects import Audit, Clarification, ClearTimer, Redraw, Say, SessionRow, SetTimer
+from bot.core.events import ButtonPressed, Envelope, MessageEdited, MessageReceived
+from bot.core.state import Conversation
+from bot.core.step import Step
+from bot.faults import report
+from bot.ports import Clock, Commit, DuplicateEvent, Handled, Settle, StaleRevision, Store, Transport
+
+Decide = Callable[[Conversation | None, Envelope], Step]
+
+ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # base32 without i, l, o, u: crockford.com/base32.html
+ATTEMPTS = 12  # at one event while other workers win; each loss means that somebody else got on
+PAUSE = 0.002  # seconds before the second attempt; doubled each time, up to LONGEST_PAUSE
+LONGEST_PAUSE = 0.25
+
+
+def fresh_id() -> str:
+    """Ten characters that people can read to each other: 50 random bits."""
+    return "".join(secrets.choice(ALPHABET) for _ in range(10))
+
+
+class Runner:
+    """Handles envelopes: in order within a conversation, side by side across conversations."""
+
+    def __init__(
+        self,
+        store: Store,
+        decide: Decide,
+        clock: Clock,
+        new_id: Callable[[], str] = fresh_id,
+        *,
+        bell: Bell | None = None,
+        jitter: Callable[[], float] = random.random,
+    ) -> None:
+        self.bell = bell or Bell()
+        self._store = store
+        self._decide = decide
+        self._clock = clock
+        self._new_id = new_id
+        self._jitter = jitter
+        self._queues = _Queues()
+        self._handling: set[asyncio.Task[Handled]] = set()
+
+    async def handle(
+        self,
+        envelope: Envelope,
+        *,
+        settle: Settle | None = None,
+        still: Callable[[], Awaitable[bool]] | None = None,
+    ) -> Handled:
+        """Decide and commit. A cancelled caller leaves early, but the event is handled to its end.
+
+        `settle` is an outbox row that this event reports as sent. `still` is asked between loading and
+        committing whether the event still holds (a timer may have been moved); a change after that moment changes
+        the revision, and the question is asked again.
+        """
+        task = asyncio.create_task(self._in_order(envelope, settle, still))
+        self._handling.add(task)
+        task.add_done_callback(self._handled)
+        return await asyncio.shield(task)
+
+    async def receive(self, envelope: Envelope, transport: Transport) -> Handled:
+        """`handle`, then the answer to the transport, once. For adapters whose answer is a call of its own."""
+        handled = await self.handle(envelope)
+        if handled.reply is not None:
+            await transport.reply(envelope, handled.reply)
+        return handled
+
+    async def finish(self) -> None:
+        """Wait for what cancelled callers have left behind. Call it before the store is closed."""
+        while self._handling:
+            await asyncio.wait(self._handling)
+
+    def _handled(self, task: asyncio.Task[Handled]) -> None:
+        self._handling.discard(task)
+        if not task.cancelled():
+            task.exception()  # seen: a caller that has gone away no longer asks for it
+
+    async def _in_order(
+        self, envelope: Envelope, settle: Settle | None, still: Callable[[], Awaitable[bool]] | None
+    ) -> Handled:
+        async with self._queues.turn(envelope.place.conversation):
+            return await self._until_written(envelope, settle, still)
+
+    async def _until_written(
+        self, envelope: Envelope, settle: Settle | None, still: Callable[[], Awaitable[bool]] | None
+    ) -> Handled:
+        if await self._store.seen(envelope.event_id):
+            return Handled("duplicate")
+        stamped = envelope.model_copy(update={"at": self._clock.now(), "new_id": self._new_id()})
+        attempt = 1
+        while True:
+            state = await self._store.load(envelope.place.conversation)
+            if still is not None and not await still():
+                return Handled("ignored", "no longer due")
+            complete = stamped.model_copy(update={"about": await self._about(stamped)})
+            step = self._ask_core(state, complete)
+            try:
+                await self._store.commit(_commit(state, complete, step, settle))
+            except DuplicateEvent:
+                return Handled("duplicate")
+            except StaleRevision:
+                if attempt == ATTEMPTS:
+                    raise
+                pause = min(LONGEST_PAUSE, PAUSE * 2**attempt)
+                await self._clock.sleep(pause * (0.5 + self._jitter() / 2))
+                attempt += 1
+                continue
+            self.bell.ring()
+            return Handled(step.outcome, step.reason, step.reply)
+
+    async def _about(self, envelope: Envelope) -> str | None:
+        """What the message replied to, pressed or edited speaks of, unless the adapter already knows."""
+        message = _points_at(envelope)
+        if envelope.about is not None or message is None:
+            return envelope.about
+        return await self._store.about(envelope.place.conversation, message)
+
+    def _ask_core(self, state: Conversation | None, envelope: Envelope) -> Step:
+        try:
+            return self._decide(state, envelope)
+        except Exception as error:
+            # Our own mistake. Nothing is written, so a platform that redelivers gives us the event again.
+            report(
+                "step_failed",
+                error,
+                event_id=envelope.event_id,
+                event_kind=envelope.event.kind,
+                conversation=envelope.place.conversation,
+            )
+            raise
+
+
+def _points_at(envelope: Envelope) -> str | None:
+    match envelope.event:
+        case MessageReceived(reply_to=message):
+            return message
+        case ButtonPressed(ref=ref):
+            return ref.card
+        case MessageEdited(message=message):
+            return message
+        case _:
+            return None
+
+
+def _commit(state: Conversation | None, envelope: Envelope, step: Step, settle: Settle | None) -> Commit:
+    """Effects and records sorted into rows. Of two orders for one timer, the later one holds."""
+    expected = 0 if state is None else state.revision
+    timers: dict[str, datetime | None] = {}
+    out: list[Say | Redraw] = []
+    for effect in step.effects:
+        match effect:
+            case Say() | Redraw():
+                out.append(effect)
+            case SetTimer(name=name, at=at):
+                timers[name] = at
+            case ClearTimer(name=name):
+                timers[name] = None
+    return Commit(
+        envelope=envelope,
+        expected_revision=expected,
+        state=step.state.model_copy(update={"revision": expected + 1}),
+        outcome=step.outcome,
+        reason=step.reason,
+        clarifications=tuple(r for r in step.records if isinstance(r, Clarification)),
+        audit=tuple(r for r in step.records if isinstance(r, Audit)),
+        sessions=tuple(r for r in step.records if isinstance(r, SessionRow)),
+        out=tuple(out),
+        timers_set=tuple((name, at) for name, at in timers.items() if at is not None),
+        timers_cleared=tuple(name for name, at in timers.items() if at is None),
+        settle=settle,
+    )
+
+
+@dataclass(slots=True)
+class _Queue:
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    users: int = 0
+
+
+class _Queues:
+    """One lock a conversation, kept only while somebody holds it or waits for it."""
+
+    def __init__(self) -> None:
+        self._open: dict[str, _Queue] = {}
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    @asynccontextmanager
+    async def turn(self, conversation: str) -> AsyncIterator[None]:
+        queue = self._open.setdefault(conversation, _Queue())
+        queue.users += 1
+        try:
+            async with queue.lock:
+                yield
+        finally:
+            queue.users -= 1
+            if queue.users == 0:
+                del self._open[conversation]

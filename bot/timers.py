@@ -1,0 +1,112 @@
+"""Moments that the core asked for. They are rows, so a restart forgets none; when due they become events."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime, timedelta
+
+import structlog
+
+from bot.bell import heard_or_due
+from bot.core.events import Envelope, TimerDue
+from bot.core.model import Place
+from bot.faults import report
+from bot.ports import Clock, DueTimer, Store
+from bot.runner import Runner
+
+BATCH = 100  # timers taken in one look
+REST = timedelta(seconds=30)  # after a failure, so that one bad timer does not spin
+PAUSE = 0.25  # seconds, when something is due that is not ours to take
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+log = structlog.get_logger(__name__)
+
+
+class Timers:
+    def __init__(self, store: Store, runner: Runner, clock: Clock) -> None:
+        self._store = store
+        self._runner = runner
+        self._clock = clock
+        self._resting: dict[DueTimer, datetime] = {}
+
+    async def run(self) -> None:
+        """Fire timers as they come due, until cancelled."""
+        heard = self._runner.bell.listen()
+        try:
+            while True:
+                heard.clear()
+                if await self._fire_due_or_rest():
+                    continue
+                due = await self._next_look()
+                await heard_or_due(heard, self._clock, due, least=PAUSE)
+        finally:
+            self._runner.bell.leave(heard)
+
+    async def fire_due(self) -> int:
+        """Fire what is due now; the number of timers that became events."""
+        fired = 0
+        while taken := await self._fire_some():
+            fired += taken
+        return fired
+
+    async def fire_now(self, prefix: str) -> int:
+        """Fire timers before their time, by name: at the end of input nobody is left to wait for."""
+        return sum([await self._fire(timer) for timer in await self._store.timers(prefix)])
+
+    async def _fire_due_or_rest(self) -> int:
+        try:
+            return await self._fire_some()
+        except Exception as error:  # noqa: BLE001 - the loop survives; the store may be back at the next look
+            report("timers_failed", error)
+            await self._clock.sleep(1.0)
+            return 0
+
+    async def _next_look(self) -> datetime | None:
+        try:
+            due = await self._store.next_due()
+        except Exception as error:  # noqa: BLE001 - as above
+            report("timers_failed", error)
+            return self._clock.now() + timedelta(seconds=1)
+        return due
+
+    async def _fire_some(self) -> int:
+        now = self._clock.now()
+        self._resting = {timer: until for timer, until in self._resting.items() if until > now}
+        # Resting ones stay in the store and come first: look past them.
+        due = await self._store.due(now, BATCH + len(self._resting))
+        return sum([await self._fire(timer) for timer in due if timer not in self._resting])
+
+    async def _fire(self, timer: DueTimer) -> bool:
+        state = await self._store.load(timer.conversation)
+        place = Place(conversation=timer.conversation, platform=timer.conversation.split(":", 1)[0])
+        envelope = Envelope(
+            event_id=timer_event_id(timer),
+            place=place if state is None else state.place,
+            at=self._clock.now(),
+            event=TimerDue(name=timer.name),
+        )
+        try:
+            handled = await self._runner.handle(envelope, still=self._still(timer))
+        except Exception as error:  # noqa: BLE001 - one timer's failure must not hold up the others
+            report("timer_failed", error, event_id=envelope.event_id)
+            self._resting[timer] = self._clock.now() + REST
+            return False
+        if handled.outcome == "duplicate":
+            # Set again to the very moment at which it has already fired. Its commit did not remove it.
+            log.warning("timer_fired_before", event_id=envelope.event_id)
+            self._resting[timer] = self._clock.now() + REST
+        return handled.outcome != "duplicate" and handled.reason != "no longer due"
+
+    def _still(self, timer: DueTimer) -> Callable[[], Awaitable[bool]]:
+        async def still() -> bool:
+            # Not later than its own moment: as few rows as can be.
+            listed = await self._store.due(timer.at, BATCH + len(self._resting))
+            return timer in listed
+
+        return still
+
+
+def timer_event_id(timer: DueTimer) -> str:
+    """The same moment of the same timer is the same event, whichever worker sees it first."""
+    micros = (timer.at - EPOCH) // timedelta(microseconds=1)
+    return f"timer:{timer.conversation}:{timer.name}:{micros}"

@@ -1,0 +1,227 @@
+"""Reads a pack's folder: `pack.yaml`, `routes.yaml`, `phases.yaml`, `menus.yaml`, `triggers/*.yaml`.
+
+All mistakes are told at once, each as `file:line: what is wrong`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import ValidationError
+
+from bot.core.model import Model
+from bot.core.routing.pack import GENERAL_COMMANDS, Menus, Pack, PhaseRules, Workflow, command_form
+from bot.core.routing.triggers import Language, compile_languages
+
+M = TypeVar("M", bound=Model)
+
+
+class PackRefused(Exception):
+    """`problems`: one line each, `file:line: what is wrong`."""
+
+    def __init__(self, problems: list[str]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(problems))
+
+
+class PackFile(Model):
+    name: str
+    title: str
+    session_commands: tuple[str, ...] = ()
+
+
+class RoutesFile(Model):
+    workflows: tuple[Workflow, ...]
+
+
+class Source:
+    """One YAML file with the lines of its parts."""
+
+    def __init__(self, path: Path, problems: list[str]) -> None:
+        self.path, self.problems = path, problems
+        self.data: Any = None
+        self.node: yaml.Node | None = None
+        try:
+            text = path.read_text(encoding="utf-8")
+            self.node = yaml.compose(text, Loader=yaml.SafeLoader)
+            self.data = yaml.safe_load(text)
+        except (OSError, UnicodeDecodeError) as wrong:
+            self.report((), f"cannot be read: {getattr(wrong, 'strerror', None) or 'it is not UTF-8'}")
+        except yaml.MarkedYAMLError as wrong:
+            mark = wrong.problem_mark
+            problems.append(f"{path}:{mark.line + 1 if mark else 1}: {wrong.problem or 'no YAML'}")
+        except yaml.YAMLError as wrong:
+            self.report((), f"no YAML: {wrong}")
+        for line, key in _twice(self.node):
+            problems.append(f"{path}:{line}: {key!r} occurs twice; the first one would be lost")
+
+    def line(self, where: tuple[int | str, ...]) -> int:
+        node = self.node
+        line = node.start_mark.line + 1 if node is not None else 1
+        for step in where:
+            node = _child(node, step)
+            if node is None:
+                break
+            line = node.start_mark.line + 1
+        return line
+
+    def report(self, where: tuple[int | str, ...], message: str) -> None:
+        self.problems.append(f"{self.path}:{self.line(where)}: {message}")
+
+    def read(self, kind: type[M]) -> M | None:
+        if self.data is None:
+            if self.node is None and not any(p.startswith(f"{self.path}:") for p in self.problems):
+                self.report((), "is empty")
+            return None
+        try:
+            return kind.model_validate(self.data)
+        except ValidationError as wrong:
+            for error in wrong.errors():
+                where = error["loc"]
+                name = ".".join(str(part) for part in where)
+                self.report(where, f"{name}: {error['msg']}" if name else error["msg"])
+            return None
+
+
+def load_pack(folder: Path) -> Pack:
+    """Raises PackRefused with every mistake found."""
+    problems: list[str] = []
+    head = Source(folder / "pack.yaml", problems)
+    routes = Source(folder / "routes.yaml", problems)
+    phases = Source(folder / "phases.yaml", problems) if (folder / "phases.yaml").exists() else None
+    menus = Source(folder / "menus.yaml", problems)
+    tongues = [Source(path, problems) for path in sorted((folder / "triggers").glob("*.yaml"))]
+
+    about, listed, shown = head.read(PackFile), routes.read(RoutesFile), menus.read(Menus)
+    rules = phases.read(PhaseRules) if phases else PhaseRules()
+    languages = [(source, source.read(Language)) for source in tongues]
+    if listed:
+        _check_routes(routes, listed, rules)
+        known = {w.id for w in listed.workflows}
+        if shown:
+            _check_menus(menus, shown, known)
+        for source, language in languages:
+            if language:
+                _check_language(source, language, known)
+    if not tongues:
+        problems.append(f"{folder / 'triggers'}:1: holds no language; add one file a language, e.g. en.yaml")
+    _check_phrases([(s, lang) for s, lang in languages if lang], problems)
+    if problems or about is None or listed is None or shown is None or rules is None:
+        raise PackRefused(problems)
+    return Pack(
+        name=about.name,
+        title=about.title,
+        session_commands=about.session_commands,
+        workflows=listed.workflows,
+        phases=rules,
+        menus=shown,
+        languages=tuple(lang for _, lang in languages if lang),
+    )
+
+
+def _check_routes(source: Source, listed: RoutesFile, rules: PhaseRules | None) -> None:
+    ids: set[str] = set()
+    commands: dict[str, str] = {}
+    defaults: dict[int, str] = {}
+    known = {w.id for w in listed.workflows}
+    numbers = {p.number for p in rules.phases} if rules else set()
+    for place, workflow in enumerate(listed.workflows):
+        at = ("workflows", place)
+        if workflow.id in ids:
+            source.report((*at, "id"), f"workflow {workflow.id} is listed twice")
+        ids.add(workflow.id)
+        for number, command in enumerate(workflow.commands):
+            where = (*at, "commands", number)
+            if command != command_form(command):
+                source.report(where, f"write the command {command!r} as {command_form(command)!r}")
+            if command in commands or command in GENERAL_COMMANDS:
+                owner = commands.get(command, "the bot itself")
+                source.report(where, f"the command {command!r} already belongs to {owner}")
+            commands[command] = workflow.id
+        phase = workflow.default_for_phase
+        if phase is not None:
+            where = (*at, "default_for_phase")
+            if phase in defaults:
+                source.report(where, f"phase {phase} already has the default {defaults[phase]}")
+            if rules and phase not in numbers:
+                source.report(where, f"phase {phase} is not in phases.yaml")
+            defaults[phase] = workflow.id
+        for number, other in enumerate(workflow.covers):
+            if other not in known:
+                source.report((*at, "covers", number), f"there is no workflow {other!r}")
+    for number in sorted(numbers - defaults.keys()):
+        source.report(("workflows",), f"phase {number} has no default workflow (default_for_phase)")
+
+
+def _check_menus(source: Source, menus: Menus, known: set[str]) -> None:
+    named: list[tuple[tuple[int | str, ...], str]] = []
+    named += [(("stage", i, "workflow"), line.workflow) for i, line in enumerate(menus.stage) if line.workflow]
+    named += [(("rules", i, "options", j), o) for i, r in enumerate(menus.rules) for j, o in enumerate(r.options)]
+    named += [(("offers", phase, j), o) for phase, row in menus.offers.items() for j, o in enumerate(row)]
+    named += [(("one_paper", j), o) for j, o in enumerate(menus.one_paper)]
+    named += [(("whole",), menus.whole)] if menus.whole else []
+    for where, identity in named:
+        if identity not in known:
+            source.report(where, f"there is no workflow {identity!r}")
+    if len(menus.stage) > 4:
+        source.report(("stage",), "a menu has at most four lines")
+    for number, rule in enumerate(menus.rules):
+        if len(rule.options) > 3:
+            source.report(("rules", number, "options"), "at most three options, and something else")
+        if menus.whole and len(rule.phases) > 1 and menus.whole not in rule.options:
+            source.report(("rules", number, "options"), f"{menus.whole} must be among them when phases are mixed")
+
+
+def _check_language(source: Source, language: Language, known: set[str]) -> None:
+    for table, entries in (("triggers", language.triggers), ("negative", language.negative), ("names", language.names)):
+        for identity in entries:
+            if identity and identity not in known:
+                source.report((table, identity), f"there is no workflow {identity!r}")
+    for number, pair in enumerate(language.fold):
+        if len(pair) != 2:
+            source.report(("fold", number), f"{pair!r}: two characters, the second is what the first is read as")
+
+
+def _check_phrases(languages: list[tuple[Source, Language]], problems: list[str]) -> None:
+    if problems:
+        return
+    try:
+        compile_languages([language for _, language in languages])
+    except ValueError as wrong:
+        name = str(wrong).partition(":")[0]
+        source = next((s for s, lang in languages if lang.language == name), languages[0][0])
+        phrase = str(wrong).split("'")[1] if "'" in str(wrong) else ""
+        line = next((n for n, t in _numbered(source.path) if phrase and phrase in t), 1)
+        problems.append(f"{source.path}:{line}: {wrong}")
+
+
+def _numbered(path: Path) -> Iterator[tuple[int, str]]:
+    yield from enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+
+
+def _child(node: yaml.Node | None, step: int | str) -> yaml.Node | None:
+    if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
+        child: yaml.Node = node.value[step]
+        return child
+    if isinstance(node, yaml.MappingNode):
+        for key, value in node.value:
+            if key.value == str(step):
+                found: yaml.Node = value
+                return found
+    return None
+
+
+def _twice(node: yaml.Node | None) -> Iterator[tuple[int, str]]:
+    if isinstance(node, yaml.MappingNode):
+        seen: set[str] = set()
+        for key, value in node.value:
+            if str(key.value) in seen:
+                yield key.start_mark.line + 1, str(key.value)
+            seen.add(str(key.value))
+            yield from _twice(value)
+    elif isinstance(node, yaml.SequenceNode):
+        for item in node.value:
+            yield from _twice(item)

@@ -1,0 +1,76 @@
+"""The program's settings: `askfirst.toml` in the working folder, overridden by `ASKFIRST_…` variables.
+
+Every mistake is reported at once. Secrets are `SecretStr`: they print as stars.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
+
+FILE = Path("askfirst.toml")
+BUNDLED = Path(__file__).parent  # packs and phrases that ship with the program
+
+
+class BadSettings(Exception):
+    """The settings can not be used. The message lists every mistake, where it is, and what to do."""
+
+
+class AccessSettings(BaseModel):
+    """Who is let in: `platform:person-or-place` entries; `*` allowed; empty = nobody but the terminal (CH-5)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    allow: tuple[str, ...] = ()
+
+
+class Settings(BaseSettings):
+    """`database` is a path of a SQLite file, "memory:" or later a postgresql URL; `config` a folder with packs/ and
+    phrases/ to use instead of the bundled ones; `pack` overrides the pack of places without a setting;
+    `grace_seconds` is the time between the last answer and the hand-over (RD-16)."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="ASKFIRST_", env_nested_delimiter="__", toml_file=FILE, extra="forbid", frozen=True
+    )
+
+    database: str = "askfirst.db"
+    config: Path = BUNDLED
+    pack: str | None = None
+    grace_seconds: float = Field(default=5.0, ge=0, le=3600)
+    access: AccessSettings = AccessSettings()
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the library's signature
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+
+
+def load_settings(**overrides: Any) -> Settings:
+    """Read the settings; `overrides` come from the command line and win."""
+    given = {key: value for key, value in overrides.items() if value is not None}
+    try:
+        return Settings(**given)
+    except ValidationError as error:
+        lines = [_mistake(dict(one)) for one in error.errors(include_input=False, include_url=False)]
+        raise BadSettings("\n".join(["the settings can not be used:", *lines])) from None
+    except tomllib.TOMLDecodeError as error:
+        raise BadSettings(f"{FILE} is not readable as TOML: {error}. Correct it, or move it away.") from None
+    except (OSError, ValueError) as error:
+        raise BadSettings(f"the settings can not be read: {error}") from None
+
+
+def _mistake(error: dict[str, Any]) -> str:
+    path = [str(part) for part in error["loc"]]
+    variable = "ASKFIRST_" + "__".join(path).upper()
+    hint = "no such setting; remove it" if error["type"] == "extra_forbidden" else error["msg"]
+    return f"  {'.'.join(path) or FILE} ({variable}, or in {FILE}): {hint}"

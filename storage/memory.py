@@ -1,0 +1,281 @@
+"""The reference store: the promises in plain Python, for tests and throw-away runs.
+
+It keeps the same rows as the database, JSON included, so a state that can not be stored fails here too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable, Sequence
+from contextlib import asynccontextmanager
+from copy import deepcopy
+from datetime import datetime, timedelta
+from typing import Any
+
+from bot.core.codec import decode_effect, decode_state
+from bot.core.state import Conversation
+from bot.ports import Commit, DueTimer, DuplicateEvent, OutboxRow, Settle, StaleRevision, StoreUnavailable
+from storage.chain import EMPTY, Head, linked
+from storage.records import Snapshot
+from storage.rows import Prepared, Row, Unstorable, outbox_row, prepare, settled
+from storage.values import micros, moment, text
+
+
+class Tables:
+    """All rows, by key. A commit changes a copy of what it touches; see `MemoryStore.commit`."""
+
+    def __init__(self) -> None:
+        self.conversation: dict[str, Row] = {}
+        self.event: dict[str, Row] = {}
+        self.session: dict[str, Row] = {}
+        self.clarification: dict[tuple[str, str], Row] = {}
+        self.clarification_history: dict[tuple[str, str, int], Row] = {}
+        self.audit: list[Row] = []
+        self.audit_head: dict[str, Row] = {}
+        self.outbox: dict[int, Row] = {}
+        self.timer: dict[tuple[str, str], Row] = {}
+
+
+class MemoryStore:
+    def __init__(self) -> None:
+        self.tables = Tables()
+        self._closed = False
+
+    # -- conversations -------------------------------------------------------------------------------------------
+
+    async def load(self, conversation: str) -> Conversation | None:
+        row = self._open().conversation.get(text(conversation))
+        return None if row is None else decode_state(row["state"])
+
+    async def seen(self, event_id: str) -> bool:
+        return text(event_id) in self._open().event
+
+    async def commit(self, commit: Commit) -> None:
+        tables = self._open()
+        prepared = prepare(commit)
+        if prepared.event_id in tables.event:
+            raise DuplicateEvent(f"event {prepared.event_id} was committed before")
+        stored = tables.conversation.get(prepared.conversation)
+        revision = 0 if stored is None else stored["revision"]
+        if revision != prepared.expected_revision:
+            raise StaleRevision(
+                f"{prepared.conversation} is at revision {revision}, "
+                f"the commit was made for {prepared.expected_revision}"
+            )
+        for row in prepared.rows["put_clarification"]:  # the one thing that can still fail; nothing is written yet
+            known = tables.clarification.get((row["session"], row["id"]))
+            if known is not None and known["revision"] != row["revision"] - 1:
+                raise Unstorable(f"clarification {row['id']} is at revision {known['revision']}")
+        _write(tables, prepared)
+
+    async def about(self, conversation: str, message: str) -> str | None:
+        found = [
+            row
+            for row in self._open().outbox.values()
+            if row["conversation"] == text(conversation) and row["message"] == text(message)
+        ]
+        found.sort(key=lambda row: (row["kind"] != "say", row["row"]))
+        if not found:
+            return None
+        return found[0]["card"] if found[0]["about"] is None else found[0]["about"]
+
+    async def conversation_of(self, session: str) -> str | None:
+        row = self._open().session.get(text(session))
+        return None if row is None else row["conversation"]
+
+    # -- outbox --------------------------------------------------------------------------------------------------
+
+    async def claim(self, now: datetime, limit: int, lease: timedelta) -> Sequence[OutboxRow]:
+        at = micros(now)
+        free = [row for row in self._heads() if row["ready_at"] <= at and (row["lease_until"] or 0) <= at]
+        taken = sorted(free, key=lambda row: row["row"])[:limit]
+        for row in taken:
+            row["lease_until"] = micros(now + lease)
+        return [outbox_row({**row, "card_message": self._card_message(row)}, decode_effect) for row in taken]
+
+    async def settle(self, settle: Settle) -> None:
+        _settle(self._open(), settled(settle))
+
+    async def retry_at(self, row: int, at: datetime, error: str) -> None:
+        self._end_try(row, {"ready_at": micros(at), "error": text(error)})
+
+    async def give_up(self, row: int, error: str) -> None:
+        self._end_try(row, {"state": "given_up", "error": text(error)})
+
+    async def next_due(self) -> datetime | None:
+        tables = self._open()
+        moments = [max(row["ready_at"], row["lease_until"] or 0) for row in self._heads()]
+        moments += [row["at"] for row in tables.timer.values()]
+        return moment(min(moments)) if moments else None
+
+    async def waiting(self) -> int:
+        return sum(row["state"] == "waiting" for row in self._open().outbox.values())
+
+    async def posted_count(self, platform: str) -> int:
+        return sum(
+            row["kind"] == "say" and row["state"] == "sent" and row["platform"] == text(platform)
+            for row in self._open().outbox.values()
+        )
+
+    def _heads(self) -> list[Row]:
+        """The oldest waiting row of each conversation."""
+        heads: dict[str, Row] = {}
+        for number in sorted(self._open().outbox):
+            row = self.tables.outbox[number]
+            if row["state"] == "waiting":
+                heads.setdefault(row["conversation"], row)
+        return list(heads.values())
+
+    def _card_message(self, waiting: Row) -> str | None:
+        if waiting["kind"] != "redraw":
+            return None
+        posted = [
+            row
+            for row in self.tables.outbox.values()
+            if row["conversation"] == waiting["conversation"]
+            and row["card"] == waiting["card"]
+            and row["state"] == "sent"
+            and row["message"] is not None
+        ]
+        return max(posted, key=lambda row: row["row"])["message"] if posted else None
+
+    def _end_try(self, number: int, changes: Row) -> None:
+        row = self._open().outbox.get(number)
+        if row is not None and row["state"] == "waiting":
+            row.update(changes, lease_until=None, attempts=row["attempts"] + 1)
+
+    # -- timers --------------------------------------------------------------------------------------------------
+
+    async def due(self, now: datetime, limit: int) -> Sequence[DueTimer]:
+        return [timer for timer in await self.timers() if timer.at <= now][:limit]
+
+    async def timers(self, prefix: str = "") -> Sequence[DueTimer]:
+        rows = [row for row in self._open().timer.values() if row["name"].startswith(text(prefix))]
+        rows.sort(key=lambda row: (row["at"], row["conversation"], row["name"]))
+        return [DueTimer(row["conversation"], row["name"], moment(row["at"])) for row in rows]
+
+    # -- records -------------------------------------------------------------------------------------------------
+
+    @asynccontextmanager
+    async def snapshot(self) -> AsyncIterator[Snapshot]:
+        yield MemorySnapshot(deepcopy(self._open()))
+
+    async def close(self) -> None:
+        self._closed = True
+
+    def _open(self) -> Tables:
+        if self._closed:
+            raise StoreUnavailable("the store in memory has been closed")
+        return self.tables
+
+
+class MemorySnapshot:
+    """The same order and names as storage/sql/read.sql."""
+
+    def __init__(self, tables: Tables) -> None:
+        self._tables = tables
+
+    def sessions(self) -> AsyncIterator[Row]:
+        rows = self._tables.session.values()
+        return _each(sorted(rows, key=lambda row: (row["started_at"], row["session"]), reverse=True))
+
+    async def session(self, session: str) -> Row | None:
+        return self._tables.session.get(text(session))
+
+    def events(self, conversation: str) -> AsyncIterator[Row]:
+        rows = (row for row in self._tables.event.values() if row["conversation"] == text(conversation))
+        return _each(sorted(rows, key=lambda row: row["revision"]))
+
+    def clarifications(self, session: str | None = None) -> AsyncIterator[Row]:
+        rows = self._tables.clarification.values()
+        return _each(
+            sorted(
+                (row for row in rows if session is None or row["session"] == text(session)),
+                key=lambda row: (row["session"], len(row["id"]), row["id"]),
+            )
+        )
+
+    def history(self, session: str) -> AsyncIterator[Row]:
+        rows = (row for row in self._tables.clarification_history.values() if row["session"] == text(session))
+        return _each(sorted(rows, key=lambda row: (len(row["id"]), row["id"], row["revision"])))
+
+    async def clarified_sessions(self) -> Sequence[str]:
+        keys = [*self._tables.clarification, *(key[:2] for key in self._tables.clarification_history)]
+        return sorted({session for session, _ in keys})
+
+    async def chains(self) -> Sequence[str]:
+        return sorted({row["chain"] for row in self._tables.audit} | set(self._tables.audit_head))
+
+    def chain(self, chain: str) -> AsyncIterator[Row]:
+        rows = (row for row in self._tables.audit if row["chain"] == text(chain))
+        return _each(sorted(rows, key=lambda row: row["seq"]))
+
+    async def chain_head(self, chain: str) -> Row | None:
+        return self._tables.audit_head.get(text(chain))
+
+
+async def _each(rows: Iterable[Row]) -> AsyncIterator[Row]:
+    for row in rows:
+        yield dict(row)
+
+
+def _write(tables: Tables, commit: Prepared) -> None:
+    """The statements of storage/sql/commit.sql, in the same order. Nothing in here can fail."""
+    wanted: dict[str, list[Any]] = {**commit.rows}
+    for row in wanted.get("add_conversation", []) + wanted.get("advance_conversation", []):
+        kept = {"id": row["conversation"], "revision": row["revision"], "state": row["state"]}
+        tables.conversation[row["conversation"]] = kept
+    for row in wanted["add_event"]:
+        tables.event[row["event_id"]] = row
+    for row in wanted["keep_clarification"]:
+        earlier = tables.clarification.get((row["session"], row["id"]))
+        if earlier is not None:
+            tables.clarification_history[earlier["session"], earlier["id"], earlier["revision"]] = earlier
+    for row in wanted["put_clarification"]:
+        tables.clarification[row["session"], row["id"]] = row
+    for row in wanted["put_session"]:
+        tables.session[row["session"]] = row
+    for row in wanted["add_audit"]:
+        known = tables.audit_head.get(row["chain"])
+        head = linked(row, EMPTY if known is None else Head(known["seq"], known["hash"]))
+        tables.audit_head[row["chain"]] = {"chain": row["chain"], "seq": head.seq, "hash": head.hash}
+        tables.audit.append({"id": len(tables.audit) + 1, **row})
+    for row in wanted.get("settle", []):
+        _settle(tables, row)
+    for order in wanted["supersede"]:
+        for row in tables.outbox.values():
+            same = row["conversation"] == order["conversation"] and row["card"] == order["card"]
+            unclaimed = row["state"] == "waiting" and (row["lease_until"] or 0) <= order["at"]
+            if same and unclaimed and row["kind"] == "redraw":
+                row["state"] = "superseded"
+    for row in wanted["add_outbox"]:
+        _add_outbox(tables, row)
+    for row in wanted.get("end_timer", []):
+        timer = tables.timer.get((row["conversation"], row["name"]))
+        if timer is not None and timer["at"] <= row["at"]:
+            del tables.timer[row["conversation"], row["name"]]
+    for row in wanted["clear_timer"]:
+        tables.timer.pop((row["conversation"], row["name"]), None)
+    for row in wanted["set_timer"]:
+        tables.timer[row["conversation"], row["name"]] = row
+
+
+def _add_outbox(tables: Tables, row: Row) -> None:
+    number = len(tables.outbox) + 1
+    tables.outbox[number] = {
+        "row": number,
+        **{key: value for key, value in row.items() if key != "at"},
+        "created_at": row["at"],
+        "ready_at": row["at"],
+        "lease_until": None,
+        "attempts": 0,
+        "state": "waiting",
+        "message": None,
+        "message_order": None,
+        "error": None,
+    }
+
+
+def _settle(tables: Tables, row: Row) -> None:
+    known = tables.outbox.get(row["row"])
+    if known is not None and known["state"] != "sent":
+        known.update(state="sent", message=row["message"], message_order=row["message_order"], lease_until=None)

@@ -1,0 +1,47 @@
+"""What a store offers beside the runner's port: reading its records, for people and for checks."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Protocol
+
+from bot.ports import Store
+
+Row = dict[str, Any]
+
+
+class Snapshot(Protocol):
+    """One moment of the whole database. Rows are given as stored: times are microseconds, JSON is text."""
+
+    def sessions(self) -> AsyncIterator[Row]:
+        """Newest first."""
+        ...
+
+    async def session(self, session: str) -> Row | None: ...
+
+    def events(self, conversation: str) -> AsyncIterator[Row]:
+        """In the order in which they were applied."""
+        ...
+
+    def clarifications(self, session: str | None = None) -> AsyncIterator[Row]:
+        """The latest revision of each, by session, in the order in which they were first made."""
+        ...
+
+    def history(self, session: str) -> AsyncIterator[Row]:
+        """Every earlier revision."""
+        ...
+
+    async def clarified_sessions(self) -> Sequence[str]: ...
+
+    async def chains(self) -> Sequence[str]: ...
+
+    def chain(self, chain: str) -> AsyncIterator[Row]: ...
+
+    async def chain_head(self, chain: str) -> Row | None: ...
+
+
+class RecordStore(Store, Protocol):
+    """A store whose records can be read. Every store of this package is one."""
+
+    def snapshot(self) -> AbstractAsyncContextManager[Snapshot]: ...

@@ -1,0 +1,85 @@
+-- The outbox and the timers between commits.
+-- Only the oldest waiting row of a conversation is ever given out, so messages keep their order.
+
+-- name: claim
+-- card_message: where the card stands now. The row after the claim, in no order.
+UPDATE outbox
+SET lease_until = :until
+WHERE row IN (
+    SELECT waiting.row FROM outbox AS waiting
+    WHERE waiting.state = 'waiting'
+        AND waiting.ready_at <= :now AND (waiting.lease_until IS NULL OR waiting.lease_until <= :now)
+        AND NOT EXISTS (
+            SELECT 1 FROM outbox AS earlier
+            WHERE earlier.conversation = waiting.conversation AND earlier.state = 'waiting'
+                AND earlier.row < waiting.row
+        )
+    ORDER BY waiting.row
+    LIMIT :limit
+)
+RETURNING
+    row, conversation, platform, effect, created_at, attempts,
+    CASE WHEN kind = 'redraw' THEN (
+        SELECT posted.message FROM outbox AS posted
+        WHERE posted.conversation = outbox.conversation AND posted.card = outbox.card
+            AND posted.state = 'sent' AND posted.message IS NOT NULL
+        ORDER BY posted.row DESC
+        LIMIT 1
+    ) END AS card_message;
+
+-- name: retry_at^
+UPDATE outbox
+SET ready_at = :at, lease_until = NULL, attempts = attempts + 1, error = :error
+WHERE row = :row AND state = 'waiting'
+RETURNING row;
+
+-- name: give_up^
+UPDATE outbox
+SET state = 'given_up', lease_until = NULL, attempts = attempts + 1, error = :error
+WHERE row = :row AND state = 'waiting'
+RETURNING row;
+
+-- name: next_due^
+-- CASE instead of max(a, b): PostgreSQL calls that greatest(a, b).
+SELECT min(at) AS at FROM (
+    SELECT min(CASE
+        WHEN waiting.lease_until > waiting.ready_at THEN waiting.lease_until ELSE waiting.ready_at
+    END) AS at
+    FROM outbox AS waiting
+    WHERE waiting.state = 'waiting'
+        AND NOT EXISTS (
+            SELECT 1 FROM outbox AS earlier
+            WHERE earlier.conversation = waiting.conversation AND earlier.state = 'waiting'
+                AND earlier.row < waiting.row
+        )
+    UNION ALL
+    SELECT min(at) AS at FROM timer
+) AS soonest;
+
+-- name: waiting^
+SELECT count(*) AS waiting FROM outbox WHERE state = 'waiting';
+
+-- name: posted_count^
+SELECT count(*) AS posted FROM outbox WHERE kind = 'say' AND state = 'sent' AND platform = :platform;
+
+-- name: about^
+-- A message that was posted speaks for itself; one that was only redrawn is known by its card.
+SELECT coalesce(about, card) AS about FROM outbox
+WHERE conversation = :conversation AND message = :message
+ORDER BY kind DESC, row
+LIMIT 1;
+
+-- name: due
+SELECT conversation, name, at FROM timer WHERE at <= :now ORDER BY at, conversation, name LIMIT :limit;
+
+-- name: timers
+SELECT conversation, name, at FROM timer
+WHERE substr(name, 1, length(:prefix)) = :prefix
+ORDER BY at, conversation, name;
+
+-- name: settle_now^
+-- As `settle` in commit.sql, outside a commit.
+UPDATE outbox
+SET state = 'sent', message = :message, message_order = :message_order, lease_until = NULL
+WHERE row = :row AND state <> 'sent'
+RETURNING row;

@@ -1,0 +1,79 @@
+-- Reading, for the runner and for people.
+
+-- name: load^
+SELECT revision, state FROM conversation WHERE id = :conversation;
+
+-- name: seen^
+SELECT 1 AS seen FROM event WHERE event_id = :event_id;
+
+-- name: conversation_of^
+SELECT conversation FROM session WHERE session = :session;
+
+-- name: sessions
+-- Newest first.
+SELECT session, conversation, workflow, state, requester, request, started_at, ended_at, result
+FROM session
+ORDER BY started_at DESC, session DESC;
+
+-- name: session^
+SELECT session, conversation, workflow, state, requester, request, started_at, ended_at, result
+FROM session
+WHERE session = :session;
+
+-- name: events
+-- In the order in which they were applied: a replay folds them.
+SELECT event_id, conversation, revision, at, platform_at, kind, envelope, outcome, reason
+FROM event
+WHERE conversation = :conversation
+ORDER BY revision;
+
+-- name: clarifications
+SELECT
+    id, phase, round, trigger, topic, why_it_matters, options, recommendation_rationale, chosen, chosen_at,
+    chosen_via, user_message_ref, user_note, chosen_text, answered_by, surface, protocol, session, revision,
+    question, platform_at
+FROM clarification
+ORDER BY session, length(id), id;
+
+-- name: session_clarifications
+SELECT
+    id, phase, round, trigger, topic, why_it_matters, options, recommendation_rationale, chosen, chosen_at,
+    chosen_via, user_message_ref, user_note, chosen_text, answered_by, surface, protocol, session, revision,
+    question, platform_at
+FROM clarification
+WHERE session = :session
+ORDER BY length(id), id; -- "…-1000" comes after "…-999"
+
+-- name: session_history
+SELECT
+    id, phase, round, trigger, topic, why_it_matters, options, recommendation_rationale, chosen, chosen_at,
+    chosen_via, user_message_ref, user_note, chosen_text, answered_by, surface, protocol, session, revision,
+    question, platform_at
+FROM clarification_history
+WHERE session = :session
+ORDER BY length(id), id, revision;
+
+-- name: clarified_sessions
+SELECT DISTINCT session FROM (
+    SELECT session FROM clarification
+    UNION ALL
+    SELECT session FROM clarification_history
+) AS clarified
+ORDER BY session;
+
+-- name: chains
+-- Every chain that has a row or a head.
+SELECT chain FROM audit_head
+UNION
+SELECT chain FROM audit
+ORDER BY chain;
+
+-- name: chain
+-- As verified: in the chain's own order.
+SELECT id, chain, seq, at, event, phase, actor, details, details_hash, prev_hash, hash
+FROM audit
+WHERE chain = :chain
+ORDER BY seq;
+
+-- name: chain_head^
+SELECT chain, seq, hash FROM audit_head WHERE chain = :chain;

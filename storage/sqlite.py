@@ -1,0 +1,179 @@
+"""The store in one SQLite file: a writer's lane, a reader's lane, and the hot states in memory.
+
+WAL with `synchronous=FULL`: what has been committed survives a power cut, because transports are acknowledged on
+the strength of it. One writer connection per process does all the writing and all the checkpoints: SQLite before
+3.51.3 can lose a commit when checkpoints of several connections race (sqlite.org/wal.html, "WAL-reset bug").
+Another process may write to the same file; the revision check notices.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from bot.core.codec import decode_effect, decode_state
+from bot.core.state import Conversation
+from bot.ports import Commit, DueTimer, DuplicateEvent, OutboxRow, Settle
+from storage.lane import Lane, open_lane
+from storage.queries import one, rows
+from storage.records import Snapshot
+from storage.rows import Row, outbox_row, prepare, settled
+from storage.sqlite_reader import open_snapshot
+from storage.sqlite_writer import Writer
+from storage.values import micros, moment, text
+
+BUSY = 5.0  # seconds to wait for another program's write: longer than any of ours, shorter than a webhook's patience
+HOT = 2048  # conversations kept decoded: about 50 MB at 25 kB each
+
+_WRITER = (
+    "PRAGMA journal_mode = WAL",
+    "PRAGMA synchronous = FULL",
+    "PRAGMA foreign_keys = ON",
+)
+_READER = ("PRAGMA query_only = ON", "PRAGMA wal_autocheckpoint = 0")
+
+Question = Callable[[sqlite3.Connection], Any]
+
+
+def _answer(connection: sqlite3.Connection, questions: Sequence[Question]) -> list[Any]:
+    return [question(connection) for question in questions]
+
+
+class SqliteStore:
+    """Opened with `open_sqlite`, on a file that has been migrated."""
+
+    def __init__(self, path: Path, writer: Lane, reader: Lane) -> None:
+        self.path = path
+        self._writer = writer
+        self._reader = reader
+        self._hot: OrderedDict[str, Conversation] = OrderedDict()
+
+    # -- conversations -------------------------------------------------------------------------------------------
+
+    async def load(self, conversation: str) -> Conversation | None:
+        known = self._hot.get(text(conversation))
+        if known is not None:
+            self._hot.move_to_end(known.place.conversation)
+            return known
+        row = await self._read("load", conversation=text(conversation))
+        if row is None:
+            return None
+        state = decode_state(row["state"])
+        self._keep(state)
+        return state
+
+    async def seen(self, event_id: str) -> bool:
+        return await self._read("seen", event_id=text(event_id)) is not None
+
+    async def commit(self, commit: Commit) -> None:
+        prepared = prepare(commit)
+        try:
+            await self._writer.ask(prepared)
+        except DuplicateEvent:
+            raise
+        except BaseException:
+            # Stale: another process has written. Cancelled or failed: it may be written yet. The file knows.
+            self._hot.pop(prepared.conversation, None)
+            raise
+        self._keep(prepared.state)
+
+    def _keep(self, state: Conversation) -> None:
+        """A read that was slower than a commit does not put an older state over a newer one."""
+        name = state.place.conversation
+        known = self._hot.get(name)
+        if known is None or known.revision < state.revision:
+            self._hot[name] = state
+        self._hot.move_to_end(name)
+        if len(self._hot) > HOT:
+            self._hot.popitem(last=False)
+
+    async def about(self, conversation: str, message: str) -> str | None:
+        row = await self._read("about", conversation=text(conversation), message=text(message))
+        return None if row is None else row["about"]
+
+    async def conversation_of(self, session: str) -> str | None:
+        row = await self._read("conversation_of", session=text(session))
+        return None if row is None else row["conversation"]
+
+    # -- outbox --------------------------------------------------------------------------------------------------
+
+    async def claim(self, now: datetime, limit: int, lease: timedelta) -> Sequence[OutboxRow]:
+        values = {"now": micros(now), "until": micros(now + lease), "limit": limit}
+        taken: list[Row] = await self._writer.ask(lambda connection: rows("claim", connection, **values))
+        return [outbox_row(row, decode_effect) for row in sorted(taken, key=lambda row: row["row"])]
+
+    async def settle(self, settle: Settle) -> None:
+        await self._change("settle_now", **settled(settle))
+
+    async def retry_at(self, row: int, at: datetime, error: str) -> None:
+        await self._change("retry_at", row=row, at=micros(at), error=text(error))
+
+    async def give_up(self, row: int, error: str) -> None:
+        await self._change("give_up", row=row, error=text(error))
+
+    async def next_due(self) -> datetime | None:
+        row = await self._read("next_due")
+        return None if row is None or row["at"] is None else moment(row["at"])
+
+    async def waiting(self) -> int:
+        row = await self._read("waiting")
+        return 0 if row is None else int(row["waiting"])
+
+    async def posted_count(self, platform: str) -> int:
+        row = await self._read("posted_count", platform=text(platform))
+        return 0 if row is None else int(row["posted"])
+
+    # -- timers --------------------------------------------------------------------------------------------------
+
+    async def due(self, now: datetime, limit: int) -> Sequence[DueTimer]:
+        return [_timer(row) for row in await self._read_all("due", now=micros(now), limit=limit)]
+
+    async def timers(self, prefix: str = "") -> Sequence[DueTimer]:
+        return [_timer(row) for row in await self._read_all("timers", prefix=text(prefix))]
+
+    # -- records -------------------------------------------------------------------------------------------------
+
+    @asynccontextmanager
+    async def snapshot(self) -> AsyncIterator[Snapshot]:
+        async with open_snapshot(self.path) as snapshot:
+            yield snapshot
+
+    async def close(self) -> None:
+        """What has been asked for is written first."""
+        try:
+            await self._writer.close()
+        finally:
+            await self._reader.close()
+
+    # -- the two lanes -------------------------------------------------------------------------------------------
+
+    async def _read(self, name: str, **values: Any) -> Row | None:
+        row: Row | None = await self._reader.ask(lambda connection: one(name, connection, **values))
+        return row
+
+    async def _read_all(self, name: str, **values: Any) -> list[Row]:
+        found: list[Row] = await self._reader.ask(lambda connection: rows(name, connection, **values))
+        return found
+
+    async def _change(self, name: str, **values: Any) -> None:
+        await self._writer.ask(lambda connection: one(name, connection, **values))
+
+
+def _timer(row: Row) -> DueTimer:
+    return DueTimer(row["conversation"], row["name"], moment(row["at"]))
+
+
+async def open_sqlite(path: Path, *, busy: float = BUSY) -> SqliteStore:
+    writer = await open_lane(path, Writer().run, _WRITER, busy)
+    try:
+        reader = await open_lane(path, _answer, _READER, busy)
+    except BaseException:
+        with suppress(Exception):
+            await writer.close()
+        raise
+    return SqliteStore(path, writer, reader)

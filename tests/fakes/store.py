@@ -1,0 +1,162 @@
+"""The smallest store that keeps the promises of `bot.ports.Store`, with places to break it.
+
+The shell is tested against this one so that a fault can be put exactly where it hurts; the real stores have
+contract tests of their own and run under the shell in the end-to-end tests.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from bot.core.effects import Message, Redraw, Say
+from bot.core.events import TimerDue
+from bot.core.state import Conversation
+from bot.ports import Commit, DueTimer, DuplicateEvent, OutboxRow, Settle, StaleRevision
+
+
+@dataclass
+class Row:
+    row: int
+    conversation: str
+    effect: Say | Redraw
+    created_at: datetime
+    platform: str
+    attempts: int = 0
+    ready_at: datetime | None = None
+    sent: str | None = None
+    given_up: str | None = None
+    errors: tuple[str, ...] = ()
+
+    @property
+    def waiting(self) -> bool:
+        return self.sent is None and self.given_up is None
+
+
+class FakeStore:
+    def __init__(self) -> None:
+        self.states: dict[str, Conversation] = {}
+        self.commits: list[Commit] = []
+        self.events: set[str] = set()
+        self.rows: list[Row] = []
+        self.timer_rows: dict[tuple[str, str], datetime] = {}
+        self.cards: dict[tuple[str, str], str] = {}
+        self.before: defaultdict[str, deque[Callable[[], Awaitable[None]]]] = defaultdict(deque)
+
+    async def _fault(self, name: str) -> None:
+        """Run the next thing that a test has put in the way of this call."""
+        if self.before[name]:
+            await self.before[name].popleft()()
+
+    async def load(self, conversation: str) -> Conversation | None:
+        await self._fault("load")
+        return self.states.get(conversation)
+
+    async def seen(self, event_id: str) -> bool:
+        await self._fault("seen")
+        return event_id in self.events
+
+    async def commit(self, commit: Commit) -> None:
+        await self._fault("commit")
+        conversation = commit.envelope.place.conversation
+        if commit.envelope.event_id in self.events:
+            raise DuplicateEvent
+        stored = self.states.get(conversation)
+        if (0 if stored is None else stored.revision) != commit.expected_revision:
+            raise StaleRevision
+        self.events.add(commit.envelope.event_id)
+        self.states[conversation] = commit.state
+        self.commits.append(commit)
+        if isinstance(commit.envelope.event, TimerDue):
+            self.timer_rows.pop((conversation, commit.envelope.event.name), None)
+        for name in commit.timers_cleared:
+            self.timer_rows.pop((conversation, name), None)
+        for name, at in commit.timers_set:
+            self.timer_rows[conversation, name] = at
+        for effect in commit.out:
+            platform = commit.envelope.place.platform
+            self.rows.append(Row(len(self.rows) + 1, conversation, effect, commit.envelope.at, platform))
+        if commit.settle is not None:
+            self._settled(commit.settle)
+        await self._fault("committed")
+
+    async def about(self, conversation: str, message: str) -> str | None:
+        for row in self.rows:
+            if row.conversation == conversation and row.sent == message:
+                return (row.effect.about or row.effect.card) if isinstance(row.effect, Say) else row.effect.card
+        return None
+
+    async def conversation_of(self, session: str) -> str | None:
+        return next((c.envelope.place.conversation for c in self.commits if session in c.sessions), None)
+
+    async def claim(self, now: datetime, limit: int, lease: timedelta) -> Sequence[OutboxRow]:
+        await self._fault("claim")
+        taken: list[OutboxRow] = []
+        looked: set[str] = set()
+        for row in self.rows:
+            if not row.waiting or row.conversation in looked:
+                continue
+            looked.add(row.conversation)
+            if (row.ready_at is not None and row.ready_at > now) or len(taken) == limit:
+                continue
+            row.ready_at = now + lease
+            card = self.cards.get((row.conversation, row.effect.card or "")) if isinstance(row.effect, Redraw) else None
+            taken.append(
+                OutboxRow(row.row, row.conversation, row.platform, row.effect, row.created_at, row.attempts, card)
+            )
+        return taken
+
+    async def settle(self, settle: Settle) -> None:
+        await self._fault("settle")
+        self._settled(settle)
+
+    def _settled(self, settle: Settle) -> None:
+        row = self.rows[settle.row - 1]
+        row.sent = settle.message or ""
+        if row.effect.card is not None:
+            self.cards[row.conversation, row.effect.card] = row.sent
+
+    async def retry_at(self, row: int, at: datetime, error: str) -> None:
+        await self._fault("retry_at")
+        stored = self.rows[row - 1]
+        stored.ready_at, stored.attempts, stored.errors = at, stored.attempts + 1, (*stored.errors, error)
+
+    async def give_up(self, row: int, error: str) -> None:
+        await self._fault("give_up")
+        self.rows[row - 1].given_up = error
+
+    async def next_due(self) -> datetime | None:
+        moments = [row.ready_at or row.created_at for row in self._first_waiting()]
+        return min([*moments, *self.timer_rows.values()], default=None)
+
+    def _first_waiting(self) -> Sequence[Row]:
+        first: dict[str, Row] = {}
+        for row in self.rows:
+            if row.waiting:
+                first.setdefault(row.conversation, row)
+        return list(first.values())
+
+    async def waiting(self) -> int:
+        return sum(row.waiting for row in self.rows)
+
+    async def due(self, now: datetime, limit: int) -> Sequence[DueTimer]:
+        await self._fault("due")
+        return [timer for timer in await self.timers() if timer.at <= now][:limit]
+
+    async def timers(self, prefix: str = "") -> Sequence[DueTimer]:
+        listed = [DueTimer(c, name, at) for (c, name), at in self.timer_rows.items() if name.startswith(prefix)]
+        return sorted(listed, key=lambda timer: timer.at)
+
+    async def posted_count(self, platform: str) -> int:
+        return sum(
+            row.sent is not None for row in self.rows if row.platform == platform and isinstance(row.effect, Say)
+        )
+
+    async def shown(self, conversation: str, message: str) -> Message | None:
+        """What a message showed last. Not a port: chat is handed this look-up separately."""
+        shown = [r.effect.message for r in self.rows if (r.conversation, r.sent) == (conversation, message)]
+        return shown[-1] if shown else None
+
+    async def close(self) -> None: ...
