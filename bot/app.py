@@ -16,6 +16,7 @@ from bot.clock import SystemClock
 from bot.core.book import Book
 from bot.core.playbook import Playbook
 from bot.core.policies import Access
+from bot.core.replies.phrases import PhraseBook
 from bot.core.routing import Pack
 from bot.core.step import step
 from bot.outbox import Outbox, Patience
@@ -44,30 +45,43 @@ def set_up_logging() -> None:
     )
 
 
+def phrase_book(settings: Settings) -> PhraseBook:
+    """The words of the reply reader, of every language."""
+    return load_phrases(_folder(settings, "phrases"))
+
+
+def load_packs(settings: Settings) -> dict[str, Pack]:
+    """Every pack by its name."""
+    folders = (p for p in _folder(settings, "packs").iterdir() if (p / "pack.yaml").is_file())
+    return {pack.name: pack for pack in map(load_pack, sorted(folders))}
+
+
+def _folder(settings: Settings, part: str) -> Path:
+    """`packs/` or `phrases/` of the chosen folder; what it lacks is taken from the bundled one."""
+    if not settings.config.is_dir():
+        raise BadSettings(f"there is no folder {settings.config}. Give --config one with packs/ or phrases/ in it.")
+    own = settings.config / part
+    return own if own.is_dir() else BUNDLED / part
+
+
 def load_book(settings: Settings) -> Book:
     """Every pack, playbook and phrase, read and checked; raises with all mistakes, file and line."""
-    folder = settings.config
-    packs_folder = folder / "packs" if (folder / "packs").is_dir() else BUNDLED / "packs"
-    phrases_folder = folder / "phrases" if (folder / "phrases").is_dir() else BUNDLED / "phrases"
-    if folder != BUNDLED and not folder.is_dir():
-        raise BadSettings(f"there is no folder {folder}. Give --config a folder with packs/ or phrases/ in it.")
-    packs: dict[str, Pack] = {}
+    packs = load_packs(settings)
     playbooks: dict[str, Playbook] = {}
-    for place in sorted(p for p in packs_folder.iterdir() if (p / "pack.yaml").is_file()):
-        pack = load_pack(place)
-        packs[pack.name] = pack
+    for place in sorted(p for p in _folder(settings, "packs").iterdir() if (p / "playbooks").is_dir()):
         playbooks |= load_playbooks(place / "playbooks")
-    default = {"*": "research", "slack": "triage"}
-    if settings.pack is not None:
-        if settings.pack not in packs:
-            raise BadSettings(f"there is no pack {settings.pack}. There are: {', '.join(sorted(packs))}.")
-        default = {"*": settings.pack}
-    elif default["*"] not in packs:
-        default = {"*": next(iter(sorted(packs)), "")}
+    if not packs:
+        raise BadSettings(f"there is no pack in {settings.config / 'packs'}: a pack is a folder with a pack.yaml.")
+    if settings.pack is not None and settings.pack not in packs:
+        raise BadSettings(f"there is no pack {settings.pack}. There are: {', '.join(sorted(packs))}.")
+    fallback = settings.pack or ("research" if "research" in packs else min(packs))
+    default = {"*": fallback}
+    if settings.pack is None and "triage" in packs:
+        default["slack"] = "triage"
     return Book(
         packs=packs,
         playbooks=playbooks,
-        phrases=load_phrases(phrases_folder),
+        phrases=phrase_book(settings),
         access=Access(allow=settings.access.allow),
         default_pack=default,
         grace=timedelta(seconds=settings.grace_seconds),
@@ -100,7 +114,3 @@ async def program(settings: Settings, *, book: Book | None = None) -> AsyncItera
         yield Program(book=book, store=store, clock=clock, runner=runner, timers=Timers(store, runner, clock))
     finally:
         await store.close()
-
-
-def database_path(settings: Settings) -> Path:
-    return Path(settings.database.removeprefix("sqlite:///"))

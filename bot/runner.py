@@ -16,7 +16,7 @@ from datetime import datetime
 
 from bot.bell import Bell
 from bot.core.effects import Audit, Clarification, ClearTimer, Redraw, Say, SessionRow, SetTimer
-from bot.core.events import ButtonPressed, Envelope, MessageEdited, MessageReceived
+from bot.core.events import ButtonPressed, Envelope, MessageEdited, MessageReceived, TimerDue
 from bot.core.state import Conversation
 from bot.core.step import Step
 from bot.faults import report
@@ -163,6 +163,8 @@ def _commit(state: Conversation | None, envelope: Envelope, step: Step, settle: 
     """Effects and records sorted into rows. Of two orders for one timer, the later one holds."""
     expected = 0 if state is None else state.revision
     timers: dict[str, datetime | None] = {}
+    if isinstance(envelope.event, TimerDue):
+        timers[envelope.event.name] = None  # it has rung, also where it was rung before its time
     out: list[Say | Redraw] = []
     for effect in step.effects:
         match effect:

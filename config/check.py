@@ -6,15 +6,17 @@ Any file may be handed in, broken ones above all: nothing here raises because of
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import yaml
 from yaml.nodes import MappingNode, ScalarNode
 
 from bot.core.filed import read_round
+from bot.core.routing.pack import Pack
 from config.json_lines import line_of, lines_of
 from config.packs_loader import PackRefused, load_pack
+from config.phrases_loader import PhraseFileError, load_phrases
 from config.playbooks_loader import read_playbook
 from config.problems import Problem
 from config.yaml_nodes import Notes, compose, read_text
@@ -46,10 +48,16 @@ def check_paths(paths: Sequence[Path], *, deny: Sequence[str] = ()) -> list[Prob
         pack = _pack_of(file)
         if pack is not None:
             packs.add(pack)
-        else:
+        elif not _is_phrases(file):
             problems += _check_file(file, deny, named=named)
-    problems += [problem for pack in packs for problem in _check_pack(pack)]
-    problems += _check_workflows(sorted(files), packs)
+    routes: dict[Path, frozenset[str]] = {}
+    for pack in packs:
+        told, routes[pack] = _check_pack(pack)
+        problems += told
+    problems += [
+        problem for folder in {f.parent for f in files if _is_phrases(f)} for problem in _check_phrases(folder)
+    ]
+    problems += _check_workflows(sorted(files), routes)
     return sorted(set(problems))
 
 
@@ -74,14 +82,14 @@ def _pack_of(file: Path) -> Path | None:
 
 def _check_file(file: Path, deny: Sequence[str], *, named: bool) -> list[Problem]:
     if file.suffix in _JSON:
-        return _check_rounds(file, deny)
+        return _check_rounds(file, deny, named=named)
     notes = Notes(str(file))
     text = read_text(file, notes)
     if text is None:
         return notes.problems
     if file.suffix not in _YAML:
         if text.lstrip().startswith(("{", "[")):
-            return _check_rounds(file, deny)
+            return _check_rounds(file, deny, named=True)
         notes.refuse(0, "unknown_kind", "this is no YAML or JSON file: a playbook ends in .yaml, a round in .json")
         return notes.problems
     if file.parent.name == "playbooks":
@@ -96,43 +104,62 @@ def _check_file(file: Path, deny: Sequence[str], *, named: bool) -> list[Problem
     )
     if keys & {"questions", "purpose"}:
         return read_playbook(file, deny=deny).problems
-    if named and file.parent.name != "phrases":
+    if named:
         notes.refuse(1, "unknown_kind", "this is neither a playbook (workflow, questions) nor a part of a pack")
     return notes.problems
 
 
-def _check_pack(folder: Path) -> list[Problem]:
-    """What the pack's own loader says; it is not started on a file that could harm it."""
-    notes: list[Problem] = []
-    for file in (*(folder / name for name in _PACK), *sorted((folder / "triggers").glob("*.yaml"))):
+def _check_pack(folder: Path) -> tuple[list[Problem], frozenset[str]]:
+    """What the pack's own loader says, and the workflows that it routes to."""
+    found: list[Pack] = []
+    files = [folder / name for name in _PACK] + sorted((folder / "triggers").glob("*.yaml"))
+    problems = _harmful(files) or _loaded(folder / "pack.yaml", lambda: found.append(load_pack(folder)))
+    return problems, frozenset(workflow.id for pack in found for workflow in pack.workflows)
+
+
+def _is_phrases(file: Path) -> bool:
+    return file.parent.name == "phrases" and file.suffix == ".yaml"
+
+
+def _check_phrases(folder: Path) -> list[Problem]:
+    """What the loader of phrase files says (RT-12)."""
+    return _harmful(sorted(folder.glob("*.yaml"))) or _loaded(folder, lambda: load_phrases(folder))
+
+
+def _harmful(files: Sequence[Path]) -> list[Problem]:
+    """What must be told before a loader that expands aliases, or recurses, is started on these files."""
+    problems: list[Problem] = []
+    for file in files:
         if file.exists():
-            own = Notes(str(file))
-            text = read_text(file, own)
+            notes = Notes(str(file))
+            text = read_text(file, notes)
             if text is not None:
-                compose(text, own)
-            notes += own.problems
-    if notes:
-        return notes
+                compose(text, notes)
+            problems += notes.problems
+    return problems
+
+
+def _loaded(where: Path, load: Callable[[], object]) -> list[Problem]:
     try:
-        load_pack(folder)
-    except PackRefused as refused:
-        return [_told(line, folder) for line in refused.problems]
+        load()
+    except (PackRefused, PhraseFileError) as refused:
+        return [_told(line, where) for line in str(refused).splitlines()]
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError, OSError, yaml.YAMLError) as error:
-        text = f"this pack can not be read: {type(error).__name__}: {str(error)[:200]}"
-        return [Problem(str(folder / "pack.yaml"), 0, "refused", "pack", text)]
+        text = f"this can not be read: {type(error).__name__}: {str(error)[:200]}"
+        return [Problem(str(where), 0, "refused", "unreadable", text)]
     return []
 
 
-def _told(line: str, folder: Path) -> Problem:
-    """`file:line: what is wrong`, as the pack's loader writes it. The file name may hold colons."""
+def _told(line: str, where: Path) -> Problem:
+    """`file:line: what is wrong`, as the loaders write it. The file name may hold colons."""
     head, _, message = line.partition(": ")
     file, _, number = head.rpartition(":")
     if not file or not number.isdecimal():
-        return Problem(str(folder), 0, "refused", "pack", line)
-    return Problem(file, int(number), "refused", "pack", message)
+        return Problem(str(where), 0, "refused", "config", line)
+    return Problem(file, int(number), "refused", "config", message)
 
 
-def _check_workflows(files: Sequence[Path], packs: set[Path]) -> list[Problem]:
+def _check_workflows(files: Sequence[Path], routes: Mapping[Path, frozenset[str]]) -> list[Problem]:
     """A playbook is for a workflow that its pack routes to, and is its only one."""
     problems: list[Problem] = []
     seen: dict[tuple[Path, str], Path] = {}
@@ -142,29 +169,23 @@ def _check_workflows(files: Sequence[Path], packs: set[Path]) -> list[Problem]:
         read = read_playbook(file)
         if read.playbook is None:
             continue
-        workflow, pack = read.playbook.workflow, file.parent.parent
+        workflow = read.playbook.workflow
         first = seen.setdefault((file.parent, workflow), file)
         if first != file:
             text = f"{first.name} already has the playbook of {workflow}; keep one of them"
             problems.append(Problem(str(file), read.line, "refused", "duplicate_workflow", text))
-        if pack in packs:
-            known = _workflows(pack)
-            if known and workflow not in known:
-                text = f"{workflow} is not among the pack's routes; check the spelling, or add it to routes.yaml"
-                problems.append(Problem(str(file), read.line, "refused", "unknown_workflow", text))
+        known = routes.get(file.parent.parent)
+        if known and workflow not in known:
+            text = f"{workflow} is not among the pack's routes; check the spelling, or add it to routes.yaml"
+            problems.append(Problem(str(file), read.line, "refused", "unknown_workflow", text))
     return problems
 
 
-def _workflows(pack: Path) -> frozenset[str]:
-    if _check_pack(pack):
-        return frozenset()
-    return frozenset(workflow.id for workflow in load_pack(pack).workflows)
+# -- rounds as JSON -----------------------------------------------------------------------------------------------
 
 
-# -- rounds as JSON ----------------------------------------------------------------------------------------------------
-
-
-def _check_rounds(file: Path, deny: Sequence[str]) -> list[Problem]:
+def _check_rounds(file: Path, deny: Sequence[str], *, named: bool) -> list[Problem]:
+    """A file that the caller did not name is passed over where it does not look like a round at all."""
     notes = Notes(str(file))
     text = read_text(file, notes)
     if text is None:
@@ -172,13 +193,13 @@ def _check_rounds(file: Path, deny: Sequence[str]) -> list[Problem]:
     if file.suffix == ".jsonl":
         for number, line in enumerate(text.split("\n"), 1):
             if line.strip():
-                _check_round(line, number - 1, notes, deny)
+                _check_round(line, number - 1, notes, deny, named=named)
     else:
-        _check_round(text, 0, notes, deny)
+        _check_round(text, 0, notes, deny, named=named)
     return notes.problems
 
 
-def _check_round(text: str, above: int, notes: Notes, deny: Sequence[str]) -> None:
+def _check_round(text: str, above: int, notes: Notes, deny: Sequence[str], *, named: bool) -> None:
     try:
         data = json.loads(text)
     except json.JSONDecodeError as error:
@@ -190,9 +211,17 @@ def _check_round(text: str, above: int, notes: Notes, deny: Sequence[str]) -> No
     except ValueError as error:  # a number of thousands of digits
         notes.refuse(above + 1, "broken_json", f"not valid JSON: {error}")
         return
+    if not named and not _round_like(data):
+        return
     lines = lines_of(text)
     prefix = "" if isinstance(data, dict) else "questions"
     for finding in read_round(data, deny=deny).findings:
         line = above + line_of(finding.path.removeprefix(prefix), lines)
         where = f"{finding.path}: {finding.message}"
         (notes.refuse if finding.level == "refused" else notes.warn)(line, finding.code, where)
+
+
+def _round_like(data: object) -> bool:
+    if isinstance(data, list):
+        return any(isinstance(row, dict) and {"topic", "options"} & row.keys() for row in data)
+    return isinstance(data, dict) and "questions" in data

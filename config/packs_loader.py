@@ -13,8 +13,11 @@ import yaml
 from pydantic import ValidationError
 
 from bot.core.model import Model
+from bot.core.routing.languages import Language, compile_languages
 from bot.core.routing.pack import GENERAL_COMMANDS, Menus, Pack, PhaseRules, Workflow, command_form
-from bot.core.routing.triggers import Language, compile_languages
+
+# Safe, and one parse for values and lines; the C parser where PyYAML was built with it (five times faster).
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 M = TypeVar("M", bound=Model)
 
@@ -31,6 +34,7 @@ class PackFile(Model):
     name: str
     title: str
     session_commands: tuple[str, ...] = ()
+    marks_from: str | None = None  # the neighbouring pack whose languages' marks (negation, topics, …) are used too
 
 
 class RoutesFile(Model):
@@ -46,8 +50,12 @@ class Source:
         self.node: yaml.Node | None = None
         try:
             text = path.read_text(encoding="utf-8")
-            self.node = yaml.compose(text, Loader=yaml.SafeLoader)
-            self.data = yaml.safe_load(text)
+            loader = _LOADER(text)
+            try:
+                self.node = loader.get_single_node()
+                self.data = loader.construct_document(self.node) if self.node else None
+            finally:
+                loader.dispose()
         except (OSError, UnicodeDecodeError) as wrong:
             self.report((), f"cannot be read: {getattr(wrong, 'strerror', None) or 'it is not UTF-8'}")
         except yaml.MarkedYAMLError as wrong:
@@ -108,6 +116,8 @@ def load_pack(folder: Path) -> Pack:
                 _check_language(source, language, known)
     if not tongues:
         problems.append(f"{folder / 'triggers'}:1: holds no language; add one file a language, e.g. en.yaml")
+    if about and about.marks_from:
+        languages += _marks_of(folder.parent / about.marks_from, head)
     _check_phrases([(s, lang) for s, lang in languages if lang], problems)
     if problems or about is None or listed is None or shown is None or rules is None:
         raise PackRefused(problems)
@@ -120,6 +130,21 @@ def load_pack(folder: Path) -> Pack:
         menus=shown,
         languages=tuple(lang for _, lang in languages if lang),
     )
+
+
+def _marks_of(neighbour: Path, head: Source) -> list[tuple[Source, Language | None]]:
+    """The marks of the neighbour's languages, and nothing else of them."""
+    paths = sorted((neighbour / "triggers").glob("*.yaml"))
+    if not paths:
+        head.report(("marks_from",), f"there is no pack with languages at {neighbour}")
+    found: list[tuple[Source, Language | None]] = []
+    for path in paths:
+        source = Source(path, head.problems)
+        language = source.read(Language)
+        if language and (language.marks or language.fold):
+            bare = Language(language=language.language, gaps=language.gaps, fold=language.fold, marks=language.marks)
+            found.append((source, bare))
+    return found
 
 
 def _check_routes(source: Source, listed: RoutesFile, rules: PhaseRules | None) -> None:
@@ -157,15 +182,17 @@ def _check_routes(source: Source, listed: RoutesFile, rules: PhaseRules | None) 
 
 
 def _check_menus(source: Source, menus: Menus, known: set[str]) -> None:
-    named: list[tuple[tuple[int | str, ...], str]] = []
-    named += [(("stage", i, "workflow"), line.workflow) for i, line in enumerate(menus.stage) if line.workflow]
-    named += [(("rules", i, "options", j), o) for i, r in enumerate(menus.rules) for j, o in enumerate(r.options)]
-    named += [(("offers", phase, j), o) for phase, row in menus.offers.items() for j, o in enumerate(row)]
-    named += [(("one_paper", j), o) for j, o in enumerate(menus.one_paper)]
-    named += [(("whole",), menus.whole)] if menus.whole else []
-    for where, identity in named:
+    named: list[tuple[tuple[int | str, ...], str]] = [
+        *((("stage", i, "workflow"), line.workflow) for i, line in enumerate(menus.stage) if line.workflow),
+        *((("rules", i, "options", j), o) for i, r in enumerate(menus.rules) for j, o in enumerate(r.options)),
+        *((("offers", phase, j), o) for phase, row in menus.offers.items() for j, o in enumerate(row)),
+        *((("one_paper", j), o) for j, o in enumerate(menus.one_paper)),
+    ]
+    if menus.whole:
+        named.append((("whole",), menus.whole))
+    for place, identity in named:
         if identity not in known:
-            source.report(where, f"there is no workflow {identity!r}")
+            source.report(place, f"there is no workflow {identity!r}")
     if len(menus.stage) > 4:
         source.report(("stage",), "a menu has at most four lines")
     for number, rule in enumerate(menus.rules):
@@ -176,7 +203,11 @@ def _check_menus(source: Source, menus: Menus, known: set[str]) -> None:
 
 
 def _check_language(source: Source, language: Language, known: set[str]) -> None:
-    for table, entries in (("triggers", language.triggers), ("negative", language.negative), ("names", language.names)):
+    for table, entries in (
+        ("triggers", language.triggers),
+        ("negative", language.negative),
+        ("names", language.names),
+    ):
         for identity in entries:
             if identity and identity not in known:
                 source.report((table, identity), f"there is no workflow {identity!r}")

@@ -88,7 +88,12 @@ class _Places:
 
 
 def load_playbooks(folder: Path, *, deny: Sequence[str] = ()) -> dict[str, Playbook]:
-    """The playbooks of a folder by workflow. Raises Unloadable with every problem when one is refused."""
+    """The playbooks of a folder by workflow. Raises Unloadable with every problem when one is refused.
+
+    A pack without the folder has no playbooks: its workflows hand over at once (RT-15).
+    """
+    if not folder.is_dir():
+        return {}
     problems: list[Problem] = []
     found: dict[str, Playbook] = {}
     files: dict[str, str] = {}
@@ -205,8 +210,9 @@ def _options(
     for key, node in marked.items():
         if key and key not in {option.key for option in options}:
             notes.refuse(node, "unknown_option", f'"{key[:20]}" is recommended but is not an option')
-    if needs_other and options and not any(option.other for option in options) and len(options) < len(LETTERS):
-        options.append(Option(key=LETTERS[len(options)], label=OTHER, other=True))
+    free = [letter for letter in LETTERS[len(options) :] if letter not in {option.key for option in options}]
+    if needs_other and options and free and not any(option.other for option in options):
+        options.append(Option(key=free[0], label=OTHER, other=True))
         place.options.append(place.fields.get("options", place.whole))
     return tuple(options)
 

@@ -1,4 +1,4 @@
-"""Where everything is kept. `open_store` is the way in; tests/contracts/store_contract.py says what a store promises."""
+"""Where everything is kept. `open_store` is the way in; the promises are in tests/contracts/store_contract.py."""
 
 from __future__ import annotations
 

@@ -18,6 +18,7 @@ from typing import Any
 from storage.values import canonical
 
 SYSTEM = "system"  # the chain of rows without a session
+REMOVED = "[removed]"  # the message reference of a clarification whose content was removed together with its entry's
 FIRST = "0" * 64  # what the first row of a chain names as the hash before it
 
 # The columns of a clarification in the order of CA-1, then the product's own. `clarification_hash` covers them all.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -123,6 +124,19 @@ def address(path: Path) -> str:
     return f"{path.absolute().as_uri()}?mode=rw"
 
 
+async def connect(path: Path, **options: Any) -> aiosqlite.Connection:
+    """Connect to an existing file. Rows are dicts; transactions are written out (sqlite3 begins DEFERRED ones)."""
+    connecting = aiosqlite.connect(address(path), uri=True, isolation_level=None, **options)
+    # aiosqlite's thread keeps the interpreter alive when a program fails without closing its store. It may end with
+    # the program: what was not committed was not acknowledged. SQLAlchemy reaches in for the same reason.
+    thread: threading.Thread | None = getattr(connecting, "_thread", None)
+    if thread is not None:
+        thread.daemon = True
+    connection = await connecting
+    connection.row_factory = as_dict  # type: ignore[assignment]
+    return connection
+
+
 async def open_lane(path: Path, run: Runner, settings: Sequence[str], busy: float) -> Lane:
     """Connect to an existing file. `busy` is how long, in seconds, to wait for another program's write."""
     opened: list[_Connection] = []
@@ -133,16 +147,9 @@ async def open_lane(path: Path, run: Runner, settings: Sequence[str], busy: floa
         return raw
 
     try:
-        connection = await aiosqlite.connect(
-            address(path),
-            uri=True,
-            factory=factory,
-            isolation_level=None,  # transactions are written out: sqlite3 would begin DEFERRED ones
-            timeout=busy,
-        )
+        connection = await connect(path, factory=factory, timeout=busy)
     except sqlite3.Error as error:
         raise unavailable(error, str(path)) from error
-    opened[0].row_factory = as_dict
     try:
         for setting in settings:
             await connection.execute_fetchall(setting)

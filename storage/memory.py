@@ -76,7 +76,9 @@ class MemoryStore:
         found.sort(key=lambda row: (row["kind"] != "say", row["row"]))
         if not found:
             return None
-        return found[0]["card"] if found[0]["about"] is None else found[0]["about"]
+        card: str | None = found[0]["card"]
+        about: str | None = found[0]["about"]
+        return card if about is None else about
 
     async def conversation_of(self, session: str) -> str | None:
         row = self._open().session.get(text(session))

@@ -6,6 +6,7 @@ Reading the version costs one query; Alembic (half a second to import) is loaded
 from __future__ import annotations
 
 import sqlite3
+import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -16,6 +17,7 @@ from storage.errors import unavailable
 
 VERSION = "0001"  # the last file in migrations/versions; a test compares them
 BUSY = 5.0  # seconds to wait for another program
+_ONE = threading.Lock()  # Alembic keeps the migration that runs in a global: alembic.context
 
 
 def check(path: Path) -> str | None:
@@ -67,7 +69,7 @@ def upgrade(path: Path) -> str:
     from sqlalchemy.exc import DBAPIError
 
     try:
-        with connected(path) as connection:
+        with _ONE, connected(path) as connection:
             command.upgrade(alembic_config(connection), "head")
     except DBAPIError as error:
         if isinstance(error.orig, sqlite3.Error):

@@ -181,6 +181,8 @@ def _clarification(record: Clarification, at: int) -> Row:
 
 
 def _each_once(clarifications: list[Row]) -> None:
+    if len(clarifications) < 2:
+        return
     for (session, id_), times in Counter((row["session"], row["id"]) for row in clarifications).items():
         if times > 1:
             raise Unstorable(f"one event gives clarification {id_} of session {session} {times} times")

@@ -28,7 +28,7 @@ from storage.sqlite_writer import Writer
 from storage.values import micros, moment, text
 
 BUSY = 5.0  # seconds to wait for another program's write: longer than any of ours, shorter than a webhook's patience
-HOT = 2048  # conversations kept decoded: about 50 MB at 25 kB each
+HOT = 1024  # conversations kept decoded: a long one takes about 100 kB
 
 _WRITER = (
     "PRAGMA journal_mode = WAL",
@@ -103,8 +103,15 @@ class SqliteStore:
     # -- outbox --------------------------------------------------------------------------------------------------
 
     async def claim(self, now: datetime, limit: int, lease: timedelta) -> Sequence[OutboxRow]:
-        values = {"now": micros(now), "until": micros(now + lease), "limit": limit}
-        taken: list[Row] = await self._writer.ask(lambda connection: rows("claim", connection, **values))
+        def change(connection: sqlite3.Connection) -> list[Row]:
+            taken = rows("claim", connection, now=micros(now), until=micros(now + lease), limit=limit)
+            for row in taken:
+                place = {"conversation": row["conversation"], "card": row["card"]}
+                posted = one("card_message", connection, **place) if row["kind"] == "redraw" else None
+                row["card_message"] = None if posted is None else posted["message"]
+            return taken
+
+        taken: list[Row] = await self._writer.ask(change)
         return [outbox_row(row, decode_effect) for row in sorted(taken, key=lambda row: row["row"])]
 
     async def settle(self, settle: Settle) -> None:

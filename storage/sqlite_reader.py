@@ -11,8 +11,8 @@ from typing import Any
 import aiosqlite
 
 from storage.errors import unavailable
-from storage.lane import address
-from storage.queries import Row, as_dict, statements
+from storage.lane import connect
+from storage.queries import Row, statements
 from storage.values import text
 
 PORTION = 500  # rows per hop to the thread and in memory
@@ -73,11 +73,10 @@ class SqliteSnapshot:
 @asynccontextmanager
 async def open_snapshot(path: Path) -> AsyncIterator[SqliteSnapshot]:
     try:
-        connection = await aiosqlite.connect(address(path), uri=True, isolation_level=None)
+        connection = await connect(path)
     except sqlite3.Error as error:
         raise unavailable(error, str(path)) from error
     try:
-        connection.row_factory = as_dict  # type: ignore[assignment]
         for setting in ("PRAGMA query_only = ON", "PRAGMA wal_autocheckpoint = 0", "BEGIN"):
             await connection.execute_fetchall(setting)
         yield SqliteSnapshot(connection, path)

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, NoReturn
+from typing import Annotated, Any, BinaryIO, Literal, NoReturn
 
 import typer
 
@@ -63,8 +63,8 @@ def chat(
 @app.command()
 def demo() -> None:
     """On a terminal the chat; without one the bundled sample, and what was stored."""
-    from bot.cli.demo import play_sample
     from bot.cli.chat import run_chat
+    from bot.cli.demo import play_sample
 
     if sys.stdin.isatty() and sys.stdout.isatty():
         raise typer.Exit(asyncio.run(run_chat(load_settings(database="askfirst-demo.db"), jsonl=False)))
@@ -105,25 +105,25 @@ Jsonl = Annotated[bool, typer.Option("--jsonl", help="One JSON object a line, in
 @app.command()
 def parse(jsonl: Jsonl = False, config: Config = None) -> None:
     """Read replies to lettered questions: {"id", "reply", "questions", "options", "recommended", …} a line."""
-    from bot.app import load_book
+    from bot.app import phrase_book
     from bot.core.replies.records import parse_record
 
     if not jsonl:
         fail("give --jsonl: this command reads one JSON object a line on standard input", 2)
-    book = load_book(load_settings(config=config))
-    raise typer.Exit(_each(lambda record: parse_record(record, book.phrases)))
+    book = phrase_book(load_settings(config=config))
+    raise typer.Exit(_each(lambda record: parse_record(record, book)))
 
 
 @app.command()
 def route(jsonl: Jsonl = False, config: Config = None) -> None:
     """Route first messages: {"id", "text", "files", "position", "pack", "menu"?} a line."""
-    from bot.app import load_book
+    from bot.app import load_packs
     from bot.core.routing import route_record
 
     if not jsonl:
         fail("give --jsonl: this command reads one JSON object a line on standard input", 2)
-    book = load_book(load_settings(config=config))
-    raise typer.Exit(_each(lambda record: route_record(record, book.packs)))
+    packs = load_packs(load_settings(config=config))
+    raise typer.Exit(_each(lambda record: route_record(record, packs)))
 
 
 @app.command()
@@ -146,16 +146,14 @@ def check(
 
 @app.command()
 def export(
-    format: Annotated[str, typer.Option("--format", help="json, jsonl, csv or md.")] = "json",  # noqa: A002
+    form: Annotated[Literal["json", "jsonl", "csv", "md"], typer.Option("--format")] = "json",
     session: Session = None,
     db: Db = None,
 ) -> None:
     """Print the clarifications, with the names that other programs rely on."""
     from bot.cli.records import export_to
 
-    if format not in ("json", "jsonl", "csv", "md"):
-        fail(f"no format {format}; there are json, jsonl, csv and md", 2)
-    raise typer.Exit(asyncio.run(export_to(_settings(db), format, session, sys.stdout)))
+    raise typer.Exit(asyncio.run(export_to(_settings(db), form, session, sys.stdout)))
 
 
 @app.command()
@@ -210,7 +208,7 @@ def db_backup(
     """Copy the database while it is in use, and check the copy."""
     from storage.backup import backup
 
-    backup(_path(db), target)
+    asyncio.run(backup(_path(db), target))
     typer.echo(f"{target}: written and checked")
 
 

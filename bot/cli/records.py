@@ -15,7 +15,7 @@ from bot.core.state import Conversation
 from bot.core.step import step
 from config.settings import Settings
 from storage import open_store
-from storage.export import export
+from storage.export import Format, export
 from storage.records import RecordStore
 from storage.values import iso
 from storage.verify import verify
@@ -36,7 +36,7 @@ def _unknown(session: str) -> int:
     return 1
 
 
-async def export_to(settings: Settings, form: str, session: str | None, out: TextIO) -> int:
+async def export_to(settings: Settings, form: Format, session: str | None, out: TextIO) -> int:
     async with opened(settings) as store:
         if session is not None:
             async with store.snapshot() as snapshot:

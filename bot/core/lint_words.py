@@ -38,10 +38,10 @@ PRAISE = frozenset(
 # Words that carry no content of their own; without them the rest of a phrase is compared.
 FILLER = frozenset(
     """
-    a also an and are as at be because been but by choice do does for from has have in is it its just less let me more
-    most of on one option or our out overall please pretty really recommend recommendation recommended quite so some
-    take than that the their them then there these they this those to too use used using very was way we well which
-    why will with you your
+    a also an and are as at be because been but by choice do does far for from has have in is it its just less let me
+    more most much of on one option or our out overall please pretty really recommend recommendation recommended quite
+    simply so some take than that the their them then there these they this those to too use used using very was way
+    we well which why will with you your
     aber am auch das der die ein eine ist mit sehr und
     c'est de est et la le les très un une
     el es la lo los más muy un una y

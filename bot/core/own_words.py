@@ -30,6 +30,9 @@ _BLANKED = tuple(
     )
 )
 
+_QUOTED = re.compile(rf'"[^"]{{0,{_QUOTE}}}"|“[^”]{{0,{_QUOTE}}}”|«[^»]{{0,{_QUOTE}}}»|「[^」]{{0,{_QUOTE}}}」')
+_TELLING = 30  # characters from which a quotation is a text handed in and not a word set off
+
 # A line that ends in a colon and speaks of a text introduces one; "wishes:" introduces the person's own list.
 _INTRODUCES = re.compile(
     r"\b(?:abstract|article|below|chapter|claims?|comments?|decision|draft|email|excerpt|following|forwarded|fwd"
@@ -62,6 +65,11 @@ def own_words(text: str) -> Parts:
         if len(paragraph.group().strip()) > _LONG_PARAGRAPH:
             pasted.insert(0, paragraph.group())
             own = own[: paragraph.start()] + _blank(paragraph.group()) + own[paragraph.end() :]
+    for quote in _QUOTED.finditer(own):
+        if len(quote.group()) >= _TELLING:
+            line = own.rfind("\n", 0, quote.start()) + 1
+            pasted.append(quote.group())
+            introduced = introduced or own[line : quote.start()].strip()
     for pattern in _BLANKED:
         own = pattern.sub(lambda found: _blank(found.group()), own)
     return Parts(own, "\n".join(p.strip() for p in pasted if p.strip()), introduced)

@@ -92,26 +92,30 @@ def _from_paste(entry: Entry, statement: Statement) -> Settled | None:
 
 
 def _from_words(entry: Entry, statement: Statement) -> Settled | None:
-    """Settled only when all certain words mean the same, and none of them is taken back elsewhere."""
+    """Settled only when all that is said means the same, nothing is doubted, and it is not denied elsewhere."""
+    named = statement.find([line for known in entry.known if known.option for line in known.words])
     meant: dict[tuple[str | None, str], str] = {}
-    doubted: set[str | None] = set()
-    longest = statement.find([line for known in entry.known for line in known.words])
+    denied: set[str | None] = set()
     for known in entry.known:
         for match in statement.find(known.words):
-            if not any(match.start == m.start and match.end == m.end for m in longest):
-                continue  # part of a longer phrase that means something else
+            if known.option is None:  # an option that was named says more than the words around it
+                covered = any(m.start < match.end and match.start < m.end for m in named)
+            else:  # part of a longer phrase, which may mean something else
+                covered = (match.start, match.end) not in {(m.start, m.end) for m in named}
             words = statement.text[match.start : match.end]
-            if match.certain:
-                meant.setdefault((known.option, "" if known.option else " ".join(words.casefold().split())), words)
+            if covered:
+                continue
+            if match.reading == "doubted":
+                return None
+            if match.reading == "denied":
+                denied.add(known.option)
             else:
-                doubted.add(known.option)
+                meant.setdefault((known.option, "" if known.option else " ".join(words.casefold().split())), words)
     if len(meant) != 1:
         return None
     ((key, _), words), *_ = meant.items()
-    if key in doubted:
-        return None
     option = entry.question.option(key) if key is not None else None
-    if key is not None and option is None:
+    if key in denied or (key is not None and option is None):
         return None
     return _settled(entry.question, option.label if option else words, words)
 

@@ -7,6 +7,8 @@ A phrase is a line of words:
     only? pubmed|scopus+                        one or several of these, listed with commas or "and"
     last five years $                           only at the end of a clause
     + in apa 7? style|format                    counts inside a topic too ("a paper on sleep in APA style")
+    about {number} words -abstract              not where the sentence also says "abstract"
+    {subject}                                   what the text shall be about, named in any of the usual ways
 
 A match counts unless its sentence negates it, doubts it, asks it, or names it as the topic of a text.
 """
@@ -17,10 +19,13 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from bot.core.own_words import own_words
 from bot.core.words import Word, words
+
+_LONGEST_LIST = 20
+_MOST_STEPS = 16  # words that may be missing are tried both ways
 
 _NUMBERS = frozenset(
     """one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
@@ -28,23 +33,40 @@ _NUMBERS = frozenset(
 )
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _DIGITS = re.compile(r"\d{1,7}k?")
+SUBJECT = "{subject}"
+_NAMED = (
+    re.compile(
+        r"\b(?:topic|title|subject|research question|rq|thema|titel|título|titre|tema)[ \t]*[:：]"
+        r"[ \t]*([^\n]{3,300})",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"\b(?:on|about|titled|entitled|called|über|sobre|sur)[ \t]+[\"“„«]([^\"“”»\n]{3,300})[\"”“»]", re.IGNORECASE
+    ),
+    re.compile(r"(?:关于|關於|题为|題為)([^，。！？\n的]{2,60})"),
+    re.compile(r"([^\s，。、！？]{2,60}?)(?:について|に関する|に関して)"),
+    re.compile(r"((?:\S{1,30}[ ]){0,6}\S{2,40}?)(?:에 대한|에 대해|에 관한)"),
+)
 _SENTENCE_END = re.compile(r"[!?;\n。！？；]|\.(?=\s|$)|…")
 _CLAUSE_END = re.compile(r"[,:()\[\]，、：]|\s[-–—]|[–—]\s")
+_COMMA = re.compile(r"[,()\[\]，、]")
 _NEGATORS = frozenset(
-    """not no non none without never neither nor except excluding exclude avoid skip ignore drop cannot instead dont
-    unnecessary nicht kein keine keinen keiner ohne statt pas sans sin não sem не без без нет không đừng
+    """unable not no non none without never neither nor except excluding exclude avoid skip ignore drop cannot instead
+    dont unnecessary nicht kein keine keinen keiner ohne statt pas sans sin não sem не без без нет không đừng
     不 别 別 非 无 無 沒 没 勿""".split()  # noqa: SIM905
 )
 _RESETS = frozenset("but just sondern mais sino pero mas но 而 只 aber".split())  # noqa: SIM905
 _AFTER = frozenset("is are was were does do did would should need needs needed isn't aren't won't".split())  # noqa: SIM905
 _AFTER_NO = frozenset("not unnecessary optional excluded forbidden wrong no nicht optional".split())  # noqa: SIM905
 _DOUBT = frozenset(
-    """whether maybe perhaps possibly unsure undecided uncertain either versus vs unless if depends might previously
+    """actually wait correction whether maybe perhaps possibly unsure undecided uncertain
+    either versus vs unless if depends might previously
     formerly rejected vielleicht ob peut-être quizás talvez если может 是否 也许 可能""".split()  # noqa: SIM905
 )
 _DOUBTS = (
     ("not", "sure"), ("should", "i"), ("should", "we"), ("should", "it"), ("last", "time"), ("used", "to"),
-    ("or", "not"), ("would", "it"), ("don't", "know"), ("no", "idea"), ("other", "than"), ("rather", "than"),
+    ("or", "not"), ("i", "mean"), ("i", "meant"), ("scratch", "that"),
+    ("would", "it"), ("don't", "know"), ("no", "idea"), ("other", "than"), ("rather", "than"),
     ("可", "能"), ("是", "否"), ("也", "许"), ("還", "是"), ("还", "是"),
 )  # fmt: skip
 _OR = frozenset("or oder ou или или hoặc 或".split())  # noqa: SIM905
@@ -72,20 +94,26 @@ class Phrase(NamedTuple):
     steps: tuple[Step, ...]
     ends_clause: bool = False
     in_topic: bool = False
+    unless: frozenset[str] = frozenset()
+
+
+Reading = Literal["said", "denied", "doubted"]
 
 
 class Match(NamedTuple):
-    """`certain` is False where the sentence negates or doubts the words."""
+    """Words that were found, and what their sentence makes of them."""
 
     start: int
     end: int
-    certain: bool
+    reading: Reading
 
 
 class Sentence(NamedTuple):
     words: tuple[Word, ...]
-    breaks: frozenset[int]  # numbers of the words that a comma or its like stands before
+    breaks: frozenset[int]  # numbers of the words that a comma, a colon or their like stands before
+    commas: frozenset[int]  # those of them that no phrase reaches across, except a list
     topic: frozenset[int]  # numbers of the words that name what a text is about
+    asked: bool
     doubtful: bool
 
 
@@ -100,7 +128,9 @@ class Statement:
 
     def find(self, phrases: Sequence[str]) -> tuple[Match, ...]:
         """Every match of the phrases; of those that overlap only the longest."""
-        found = [m for s in self._sentences for p in phrases for m in _matches(s, phrase(p))]
+        found = [m for s in self._sentences for p in phrases if p != SUBJECT for m in _matches(s, phrase(p))]
+        if SUBJECT in phrases:
+            found += self._subject()
         found.sort(key=lambda m: (m.start - m.end, m.start))
         kept: list[Match] = []
         for match in found:
@@ -108,11 +138,31 @@ class Statement:
                 kept.append(match)
         return tuple(sorted(kept))
 
+    def _subject(self) -> tuple[Match, ...]:
+        """The first place that names a subject; a labelled line counts even where the rest is quoted (RT-2)."""
+        for pattern in _NAMED:
+            named = pattern.search(self.text)
+            if named is not None and any(c.isalnum() for c in named.group(1)):
+                return (Match(named.start(1), named.end(1), "said"),)
+        for sentence in self._sentences:
+            run: list[Word] = []
+            for place, word in enumerate(sentence.words):
+                if place in sentence.topic:
+                    run.append(word)
+                elif run:
+                    break
+            if run and not sentence.asked and not _OR & {word.text for word in run}:
+                return (Match(run[0].start, run[-1].end, "said"),)
+        return ()
+
 
 @lru_cache(maxsize=2048)
 def phrase(line: str) -> Phrase:
     """Read one phrase. Raises ValueError when nothing could ever match it, or anything would."""
-    tokens = line.split()
+    tokens = [token for token in line.split() if not token.startswith("-")]
+    barred = [token for token in line.split() if token.startswith("-")]
+    if tokens == [SUBJECT]:
+        return Phrase(())
     in_topic, ends = tokens[:1] == ["+"], tokens[-1:] == ["$"]
     steps: list[Step] = []
     for token in tokens[1 if in_topic else 0 : -1 if ends else None]:
@@ -125,9 +175,12 @@ def phrase(line: str) -> Phrase:
         if not all(choices) or any(c in "{}?+$*" for c in re.sub(r"\{(?:year|number)\}", "", bare)):
             raise ValueError(f'"{token}" can not be read as words, {{year}} or {{number}}')
         steps.append(Step(choices, optional, repeated))
+    if len(steps) > _MOST_STEPS:
+        raise ValueError(f"it is longer than {_MOST_STEPS} words; split it")
     if all(step.optional for step in steps):
         raise ValueError("it would match any text; at least one word must not be optional")
-    return Phrase(tuple(steps), ends, in_topic)
+    unless = frozenset(word.text for token in barred for word in words(token.replace("|", " ")))
+    return Phrase(tuple(steps), ends, in_topic, unless)
 
 
 # -- sentences -------------------------------------------------------------------------------------------------------
@@ -140,19 +193,19 @@ def _sentences(text: str) -> Iterator[Sentence]:
         if found:
             gaps = [text[a.end : b.start] for a, b in pairwise(found)]
             breaks = frozenset(i + 1 for i, gap in enumerate(gaps) if _CLAUSE_END.search(gap))
-            asks = text[start:end].rstrip().endswith(("?", "？"))
-            yield Sentence(found, breaks, _topic(found, breaks), _doubtful(found, asks=asks))
+            commas = frozenset(i + 1 for i, gap in enumerate(gaps) if _COMMA.search(gap))
+            said = {w.text for w in found}
+            asked = text[start:end].rstrip().endswith(("?", "？")) and not _POLITE & said
+            yield Sentence(found, breaks, commas, _topic(found, breaks), asked, _doubtful(found))
         start = end
 
 
-def _doubtful(found: tuple[Word, ...], *, asks: bool) -> bool:
+def _doubtful(found: tuple[Word, ...]) -> bool:
     said = [w.text for w in found]
     pairs = set(pairwise(said))
     if any(pair in pairs for pair in _DOUBTS):
         return True
-    if any(w in _DOUBT and (w, nxt) != ("if", "possible") for w, nxt in zip(said, [*said[1:], ""], strict=True)):
-        return True
-    return asks and not _POLITE & set(said)
+    return any(w in _DOUBT and (w, nxt) != ("if", "possible") for w, nxt in zip(said, [*said[1:], ""], strict=True))
 
 
 def _topic(found: tuple[Word, ...], breaks: frozenset[int]) -> frozenset[int]:
@@ -160,8 +213,10 @@ def _topic(found: tuple[Word, ...], breaks: frozenset[int]) -> frozenset[int]:
     said = [w.text for w in found]
     inside: set[int] = set()
     for place, word in enumerate(said):
-        of = word == "of" and said[max(0, place - 1) : place] in (["review"], ["scan"], ["survey"])
-        if not of and (word not in _ABOUT or not _TEXTS & set(said[max(0, place - 4) : place])):
+        clause = max((b for b in breaks if b <= place), default=0)
+        before = said[max(clause, place - 4) : place]
+        of = word == "of" and before[-1:] in (["review"], ["scan"], ["survey"])
+        if not of and (word not in _ABOUT or not _TEXTS & set(before)):
             continue
         nxt = said[place + 1] if place + 1 < len(said) else ""
         if nxt == "the" and _HERE & set(said[place + 2 : place + 3]):
@@ -179,8 +234,10 @@ def _topic(found: tuple[Word, ...], breaks: frozenset[int]) -> frozenset[int]:
 
 
 def _matches(sentence: Sentence, sought: Phrase) -> Iterator[Match]:
+    if any(word.text in sought.unless for word in sentence.words):
+        return
     for first in range(len(sentence.words)):
-        end = _longest(sentence, sought.steps, first)
+        end = _longest(sentence, sought.steps, first, joined=True)
         if end is None or end == first:
             continue
         at_end = end == len(sentence.words) or end in sentence.breaks
@@ -188,30 +245,37 @@ def _matches(sentence: Sentence, sought: Phrase) -> Iterator[Match]:
             continue
         if not sought.in_topic and any(place in sentence.topic for place in range(first, end)):
             continue
-        yield Match(sentence.words[first].start, sentence.words[end - 1].end, _certain(sentence, first, end))
+        yield Match(sentence.words[first].start, sentence.words[end - 1].end, _reading(sentence, first, end))
 
 
-def _longest(sentence: Sentence, steps: tuple[Step, ...], place: int) -> int | None:
+def _longest(sentence: Sentence, steps: tuple[Step, ...], place: int, *, joined: bool = False) -> int | None:
+    """Where the longest reading of the steps ends. `joined`: a comma before this place does not matter."""
     if not steps:
         return place
     step, rest = steps[0], steps[1:]
-    ends: list[int] = []
-    for choice in step.choices:
+    ends: list[int | None] = [_longest(sentence, rest, place, joined=joined)] if step.optional else []
+    for choice in step.choices if joined or place not in sentence.commas else ():
         after = _taken(sentence.words, choice, place)
         if after is None:
             continue
-        ends += [end for end in (_longest(sentence, rest, after),) if end is not None]
-        if step.repeated:
-            nxt = (
-                after + 1
-                if after < len(sentence.words) and sentence.words[after].text in ("and", "und", "y")
-                else after
-            )
-            again = _longest(sentence, steps, nxt)
-            ends += [again] if again is not None else []
-    if step.optional:
-        ends += [end for end in (_longest(sentence, rest, place),) if end is not None]
-    return max(ends, default=None)
+        reached = _listed(sentence.words, step, after) if step.repeated else [after]
+        ends += [_longest(sentence, rest, end) for end in reached]
+    return max((end for end in ends if end is not None), default=None)
+
+
+def _listed(found: tuple[Word, ...], step: Step, after: int) -> list[int]:
+    """Where the list may end that goes on here: "pubmed", "pubmed, scopus", "pubmed, scopus and ieee"."""
+    ends = [after]
+    while len(ends) < _LONGEST_LIST:
+        place = ends[-1]
+        place += place < len(found) and found[place].text in _AND
+        nxt = next(
+            (end for end in (_taken(found, choice, place) for choice in step.choices) if end is not None), None
+        )
+        if nxt is None:
+            break
+        ends.append(nxt)
+    return ends
 
 
 def _taken(found: tuple[Word, ...], choice: tuple[str, ...], place: int) -> int | None:
@@ -227,22 +291,38 @@ def _taken(found: tuple[Word, ...], choice: tuple[str, ...], place: int) -> int 
     return end if tuple(w.text for w in found[place:end]) == choice else None
 
 
-def _certain(sentence: Sentence, first: int, end: int) -> bool:
-    """Not negated, not doubted, not one of two. A negation holds on to the end of its sentence, or to a "but"."""
-    if sentence.doubtful:
+def _turns(sentence: Sentence, comma: int, first: int, end: int) -> bool:
+    """Whether a negation before this comma is over ("not A, a B is enough") and does not go on ("no A, B or C")."""
+    later = [word.text for word in sentence.words[comma:]]
+    if any(word in _OR or word in _AND or word == "nor" for word in later):
         return False
+    close = min((b for b in sentence.breaks if b >= end), default=len(sentence.words))
+    return close - comma > end - first or end - first >= 3
+
+
+def _reading(sentence: Sentence, first: int, end: int) -> Reading:
+    """Denied, doubted, one of two, or said. A negation holds on to the end of its sentence, or to a "but"."""
     said = [w.text for w in sentence.words]
-    for word in reversed(said[:first]):
-        if word in _RESETS:
+    if (
+        sentence.asked
+        or sentence.doubtful
+        or (first and said[first - 1] in _OR)
+        or (said[end : end + 1] and said[end] in _OR)
+    ):
+        return "doubted"
+    for place in range(first - 1, -1, -1):
+        word = said[place]
+        if _negates(word):
+            return "denied"
+        turns = word in _RESETS and not (place and _negates(said[place - 1]))  # "not just"
+        if turns or (place + 1 in sentence.breaks and _turns(sentence, place + 1, first, end)):
             break
-        if word in _NEGATORS or word.endswith("n't"):
-            return False
-    if first and said[first - 1] in _OR:
-        return False
     after = [] if end in sentence.breaks else said[end : end + 2]
-    if end < len(said) and said[end] in _OR:
-        return False
-    return not (
-        after
-        and (after[0] in _AFTER_NO or (after[0].endswith("n't")) or (after[0] in _AFTER and after[-1] in _AFTER_NO))
-    )
+    if not after:
+        return "said"
+    ruled_out = after[0] in _AFTER_NO or after[0].endswith("n't") or (after[0] in _AFTER and after[-1] in _AFTER_NO)
+    return "denied" if ruled_out else "said"
+
+
+def _negates(word: str) -> bool:
+    return word in _NEGATORS or word.endswith("n't")

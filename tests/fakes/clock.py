@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
@@ -42,13 +43,20 @@ class ManualClock:
         return sum(not future.done() for _, future in self._sleepers)
 
 
-async def until(condition: object, turns: int = 2000) -> None:
+async def until(condition: Callable[[], object], turns: int = 2000) -> None:
     """Let other tasks run until a condition holds; bounded, without real time."""
     for _ in range(turns):
-        if condition():  # type: ignore[operator]
+        if condition():
             return
         await asyncio.sleep(0)
     raise AssertionError("the condition never came true")
+
+
+async def eventually(condition: Callable[[], object]) -> None:
+    """Wait, in bounded real time, for something that another thread brings about."""
+    async with asyncio.timeout(10):
+        while not condition():  # noqa: ASYNC110 - what is waited for does not know that it is
+            await asyncio.sleep(0.001)
 
 
 async def turns(count: int = 50) -> None:

@@ -70,7 +70,10 @@ class FakeStore:
         self.states[conversation] = commit.state
         self.commits.append(commit)
         if isinstance(commit.envelope.event, TimerDue):
-            self.timer_rows.pop((conversation, commit.envelope.event.name), None)
+            # As the real ones: a timer that lies in the future is not its own event's to remove.
+            key = (conversation, commit.envelope.event.name)
+            if self.timer_rows.get(key, commit.envelope.at) <= commit.envelope.at:
+                self.timer_rows.pop(key, None)
         for name in commit.timers_cleared:
             self.timer_rows.pop((conversation, name), None)
         for name, at in commit.timers_set:
@@ -102,7 +105,9 @@ class FakeStore:
             if (row.ready_at is not None and row.ready_at > now) or len(taken) == limit:
                 continue
             row.ready_at = now + lease
-            card = self.cards.get((row.conversation, row.effect.card or "")) if isinstance(row.effect, Redraw) else None
+            card = (
+                self.cards.get((row.conversation, row.effect.card or "")) if isinstance(row.effect, Redraw) else None
+            )
             taken.append(
                 OutboxRow(row.row, row.conversation, row.platform, row.effect, row.created_at, row.attempts, card)
             )

@@ -7,8 +7,8 @@ from datetime import timedelta
 from bot.core.effects import (
     Block,
     Button,
-    ClearTimer,
     Clarification,
+    ClearTimer,
     Effect,
     File,
     Message,

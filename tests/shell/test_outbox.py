@@ -12,7 +12,7 @@ from adapters.limits import plain
 from bot.core.effects import Redraw, Reply, Say
 from bot.core.events import DeliveryFailed, Envelope, MessagePosted
 from bot.outbox import Outbox, Patience, TransportBroken
-from bot.pace import Rate
+from bot.pace import Pacer, Rate
 from bot.ports import (
     CardGone,
     RateLimited,
@@ -70,9 +70,7 @@ class World:
         self.clock = ManualClock(auto=auto)
         self.runner = Runner(self.store, decide, self.clock, jitter=lambda: 0.5)
         self.wire = Wire(self.clock)
-        self.outbox = Outbox(
-            self.store, self.runner, {"test": self.wire}, self.clock, jitter=lambda: 1.0, **options
-        )
+        self.outbox = Outbox(self.store, self.runner, {"test": self.wire}, self.clock, jitter=lambda: 1.0, **options)
 
     async def hear(self, *texts: str, conversation: str = "test:1") -> None:
         for text in texts:
@@ -280,17 +278,22 @@ async def test_paces_each_place_and_the_whole_platform() -> None:
 
     def pace(conversation: str):
         place = conversation.split("/")[0]
-        return [(place, Rate(1, timedelta(seconds=1))), ("all", Rate(4, timedelta(seconds=1), burst=2))]
+        return [(place, Rate(1, timedelta(seconds=1))), ("all", Rate(30, timedelta(seconds=1), burst=30))]
 
     world = World(paces={"test": pace})
     await world.hear("a", "b", "c")
     await world.outbox.drain()
     assert world.wire.times == [0, 1, 2]
-    world = World(paces={"test": pace})
-    for n in range(4):
-        await world.hear("a", conversation=f"test:{n}")
-    await world.outbox.drain()
-    assert world.wire.times == [0, 0, 0.25, 0.5]
+
+
+def test_a_budget_allows_its_burst_and_then_its_rate() -> None:
+    pacer, budget = Pacer(), [("all", Rate(4, timedelta(seconds=1), burst=2))]
+    waits = []
+    for _ in range(5):
+        waits.append(pacer.wait(budget, START).total_seconds())
+        pacer.take(budget, START)
+    assert waits == [0, 0, 0.25, 0.5, 0.75]
+    assert pacer.wait(budget, START + timedelta(seconds=2)) == timedelta(0)
 
 
 async def test_a_turn_beyond_the_lease_gives_the_row_back() -> None:

@@ -18,8 +18,8 @@ from tests.fakes.store import FakeStore
 from tests.fakes.toy import toy
 
 
-def parts(decide=toy) -> tuple[FakeStore, ManualClock, Runner, Timers]:
-    store, clock = FakeStore(), ManualClock()
+def parts(decide=toy, *, auto: bool = False) -> tuple[FakeStore, ManualClock, Runner, Timers]:
+    store, clock = FakeStore(), ManualClock(auto=auto)
     runner = Runner(store, decide, clock)
     return store, clock, runner, Timers(store, runner, clock)
 
@@ -51,7 +51,7 @@ async def test_two_workers_fire_it_once() -> None:
 
 async def test_a_timer_moved_at_the_last_moment_does_not_fire_early() -> None:
     """The look and the commit are apart; a message in between moves the timer."""
-    store, clock, runner, timers = parts()
+    store, clock, runner, timers = parts(auto=True)
     await runner.handle(said("grace"))
     clock.advance(5)
 
@@ -60,11 +60,11 @@ async def test_a_timer_moved_at_the_last_moment_does_not_fire_early() -> None:
 
     store.before["commit"].append(meanwhile)
     assert await timers.fire_due() == 0
-    assert store.timer_rows == {("test:1", "grace:s"): START + timedelta(seconds=10)}
+    assert store.timer_rows["test:1", "grace:s"] >= START + timedelta(seconds=10)
 
 
 async def test_a_timer_cleared_at_the_last_moment_does_not_fire() -> None:
-    store, clock, runner, timers = parts()
+    store, clock, runner, timers = parts(auto=True)
     await runner.handle(said("grace"))
     clock.advance(5)
 

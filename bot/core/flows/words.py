@@ -32,7 +32,7 @@ def _classes(text: str, book: PhraseBook) -> list[frozenset[str]] | None:
 
 
 def yes_or_no(text: str, book: PhraseBook) -> Literal["yes", "no"] | None:
-    """A plain yes or no to a question of our own; anything more is neither."""
+    """A plain yes or no to a question of our own; anything more is neither ("accept" alone is for the round)."""
     if "?" in text or "？" in text:
         return None
     classes = _classes(text, book)
@@ -42,9 +42,9 @@ def yes_or_no(text: str, book: PhraseBook) -> Literal["yes", "no"] | None:
     for names in classes:
         if "disagree" in names or "negate" in names:
             no = True
-        elif names & {"agree", "accept", "recommended"}:
+        elif "agree" in names:
             yes = True
-        elif not names & {"polite", "filler", "lead", "all"}:
+        elif not names & {"polite", "filler", "lead", "all", "accept", "recommended"}:
             return None
     if yes == no:
         return None

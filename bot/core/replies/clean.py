@@ -169,18 +169,23 @@ def _normalise(text: str) -> tuple[str, Sequence[int] | None]:
     parts: list[str] = []
     origin: list[int] = []
     skip = 0
+    plain: dict[str, str] = {}  # one look at each different character
     for at, char in enumerate(text):
         if at < skip:
             continue
         if char == ":" and at in codes:
             code = codes[at].group()
-            plain = _SHORT_CODES.get(code.split("::")[0].rstrip(":") + ":")
-            if plain is not None:
-                parts.append(f" {plain} ")
-                origin.extend([at] * (len(plain) + 2))
+            meant = _SHORT_CODES.get(code.split("::")[0].rstrip(":") + ":")
+            if meant is not None:
+                parts.append(f" {meant} ")
+                origin.extend([at] * (len(meant) + 2))
                 skip = at + len(code)
                 continue
-        written = char if char < "\x80" else _plain(char)
+        if char < "\x80":
+            written = char
+        else:
+            known = plain.get(char)
+            written = plain[char] = _plain(char) if known is None else known
         if written:
             parts.append(written)
             origin.extend([at] * len(written))

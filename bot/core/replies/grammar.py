@@ -33,6 +33,7 @@ _COVER: Final = (
     "accept", "recommended", "delegate", "agree", "filler", "all", "rest", "lead", "polite", "item", "article",
     "option", "for", "everywhere", "number", "unsure",
 )  # fmt: skip
+_ROMAN: Final = {"i": 1, "ii": 2, "iii": 3, "iv": 4, "v": 5, "vi": 6, "vii": 7, "viii": 8, "ix": 9, "x": 10}
 _MOST_NUMBERS: Final = 64  # no round has more; a longer list is not one
 
 
@@ -81,7 +82,7 @@ class _Numbers:
 class Parser:
     """Cuts one message. `parse` is called once."""
 
-    __slots__ = ("_last", "_weak_style", "items", "msg", "out")
+    __slots__ = ("_fruitless", "_last", "_listed", "_roman", "_weak_style", "items", "msg", "out")
 
     def __init__(self, msg: Message) -> None:
         self.msg = msg
@@ -89,6 +90,9 @@ class Parser:
         self.items = 0
         self._last = 0
         self._weak_style = False
+        self._fruitless = 0  # up to here no acceptance begins (keeps repeated words linear)
+        self._listed = 0  # up to here a list of numbers has been tried
+        self._roman = any(t.fold == "ii" and msg.is_mark(i + 1, ").:") for i, t in enumerate(msg.tokens))
 
     def parse(self) -> list[Statement]:
         msg = self.msg
@@ -99,7 +103,10 @@ class Parser:
         open_item: Statement | None = None
         words: Statement | None = None
         blank = False
+        most = 64 + 4 * len(msg.slots)
         while i < msg.count:
+            if self.items > most:
+                return []  # more items than a reply can have: machine text, or a cat on the keyboard
             token = msg.tokens[i]
             if token.kind == "line" or token.kind == "para":
                 place = "line"
@@ -128,6 +135,12 @@ class Parser:
                 continue
             else:
                 statement = self._statement(i, place, open_item)
+            if statement is None and place != "mid" and (stop := self._keeps_place(i, place, open_item)):
+                if words is None and open_item is None:
+                    words = self._open_words(open_item, i, blank)
+                i = stop
+                place = "conn"
+                continue
             if statement is None:
                 if words is None and open_item is None:
                     words = self._open_words(open_item, i, blank)
@@ -157,6 +170,17 @@ class Parser:
         if words is not None:
             words.end = msg.count
         return self.out
+
+    def _keeps_place(self, i: int, place: Place, open_item: Statement | None) -> int:
+        """Words after which a statement may begin as after a separator: "ok", "thanks", a "but" after an
+        acceptance."""
+        msg = self.msg
+        if open_item is not None and place != "line":
+            return 0
+        stop = msg.any_at(("agree", "polite", "unsure", "correct", "lead"), i)
+        if not stop and self.out and self.out[-1].kind in ("accept", "except"):
+            stop = msg.any_at(("note", "filler", "pointer"), i)
+        return stop
 
     # -- bookkeeping -----------------------------------------------------------------------------------------
 
@@ -188,6 +212,8 @@ class Parser:
             return i, "line"
         if msg.is_separator(i) and not msg.is_mark(i, "?"):
             return i, "sep"
+        if msg.is_mark(i, "([") and msg.letter(i + 1) and msg.is_mark(i + 2, ")]"):
+            return i + 3, "done"
         at = skip_leads(msg, i, msg.count)
         if msg.letter(at):
             return at + 1, "done"
@@ -204,13 +230,20 @@ class Parser:
     # -- statements ------------------------------------------------------------------------------------------
 
     def _statement(self, i: int, place: Place, open_item: Statement | None) -> Statement | None:
-        numbered = self._numbers_statement(i, place, open_item)
+        msg = self.msg
+        slip = self._slip(i) if place == "line" else None
+        numbered = slip or self._numbers_statement(i, place, open_item)
+        if numbered is not None and numbered.weak and open_item is not None and not self._has_value(open_item, i):
+            return None
         if numbered is not None or place == "mid":
+            if numbered is None and not self.items and (stop := msg.at("except", i)) and open_item is None:
+                return Statement("except", i, i, stop)
             return numbered
         inside = open_item is not None and place != "line"
         found = self.msg.found(i)
         if found or self.msg.letter(i):
-            statement = self._rest(i) or self._reversed(i) or self._same(i)
+            own = inside and msg.at("otherwise", i) and not msg.letter(open_item.start if open_item else i)
+            statement = (None if own else self._rest(i)) or self._reversed(i) or self._same(i)
             if statement is not None:
                 return statement
         if not found:
@@ -231,10 +264,13 @@ class Parser:
                 start = self._bind(numbers.end)[0]
                 start = msg.any_at(("becomes", "for", "to"), start) or start
                 return Statement("item", i, start, start, numbers.values, changed=True, bound=True)
-        numbers = self._numbers(i)
+        numbers = self._numbers(i, alone=i < self._listed)
         if numbers is None:
             return None
-        return self._item(i, numbers, place)
+        item = self._item(i, numbers, place)
+        if item is None:
+            self._listed = max(self._listed, numbers.end)
+        return item
 
     def _item(self, first: int, numbers: _Numbers, place: Place) -> Statement | None:
         """Whether these numbers begin an item here, by what binds them and what follows."""
@@ -247,20 +283,38 @@ class Parser:
             sub.first = first
             return sub
         core = self._core(start, loose=not (bound or glued))
+        if numbers.word and not core and msg.letter(start) and msg.at("number", start + 1):
+            core = "letter"
         item = Statement(
             "item", first, start, start, numbers.values, glued=glued, bound=bound, ranged=numbers.ranged
         )
         following = numbers.values[0] == self._last + 1
-        if bind in (",", ";") and core not in ("letter", "recommended"):
+        if (stop := msg.at("becomes", start)) and msg.at("correct", start) == stop:
+            start = item.start = item.end = stop
+            item.changed, bound, core = True, True, self._core(start, loose=False)
+        if self._excepting() and core == "empty" and place in ("sep", "conn", "line"):
+            return item
+        if self._excepting() and msg.is_mark(start, "("):
+            item.bound = True
+            return item
+        led = bool(msg.at("for", first)) and place != "mid"
+        if bind in (",", ";") and not core and not (numbers.noun or (led and core == "question")):
+            return None
+        if bind in (",", ";") and core not in ("letter", "recommended", "skip") and not (numbers.noun or led):
             return None
         if numbers.word and not numbers.noun and core != "letter":
             ordinal_led = msg.at("for", first) and known and place in ("line", "sep", "conn")
             if not ordinal_led:
                 return None
+            bound = item.bound = True
         if place == "mid":
             if self.items == 0:
                 item.buried = not numbers.noun
                 return item if core == "letter" and (known or numbers.noun) else None
+            strung = glued and msg.tokens[first].spaced and msg.tokens[start].kind == "char"
+            if strung and known and following and not core and not msg.at("unit", start):
+                item.weak = True
+                return item
             if not known or not (following or (numbers.noun and core in ("letter", "other", "recommended"))):
                 return None
             if core in ("letter", "recommended", "skip"):
@@ -297,6 +351,23 @@ class Parser:
         if self.items and (self._weak_style or glued) and numbers.values[0] > self._last:
             return item if place != "done" or following or glued else None
         return None
+
+    def _slip(self, i: int) -> Statement | None:
+        """`a5. …`: a letter before the number, at the head of a line: option A for 5, or a mistyped q5."""
+        msg = self.msg
+        if not msg.letter(i) or i + 2 >= msg.count or msg.tokens[i + 1].kind != "num" or not msg.glued(i + 1):
+            return None
+        if msg.at("item", i) or not msg.is_mark(i + 2, ".:)") or msg.tokens[i + 1].value not in msg.by_number:
+            return None
+        if not self.items or i + 3 >= msg.count or msg.is_edge(i + 3):
+            return None
+        return Statement("item", i, i, i + 3, (msg.tokens[i + 1].value,), tail=i + 3, forced="slip", bound=True)
+
+    def _excepting(self) -> bool:
+        return bool(self.out) and (
+            self.out[-1].kind == "except"
+            or (self.out[-1].kind == "words" and len(self.out) > 1 and self.out[-2].kind == "except")
+        )
 
     def _answers_follow(self, i: int) -> bool:
         return i < self.msg.count and self.msg.is_break(i) and i + 1 < self.msg.count
@@ -338,7 +409,7 @@ class Parser:
             offered = letter.startswith("~") or ord(letter) - 64 <= msg.widest
             ends = letter_ends(msg, at, msg.count)
             if offered and (ends or not (loose and msg.tokens[at].lower and letter in "AEOYI")):
-                if not (loose and not ends and letter == "A" and not msg.any_at(("note", "for", "and", "or"), at + 1)):
+                if not (loose and not ends and letter == "A" and not msg.letter(at + 1) and not msg.any_at(("note", "for", "and", "or"), at + 1)):
                     return "letter"
             elif ends and not loose and len(msg.tokens) > at:
                 return "letter"
@@ -358,7 +429,9 @@ class Parser:
 
     # -- numbers ---------------------------------------------------------------------------------------------
 
-    def _numbers(self, i: int) -> _Numbers | None:
+    def _numbers(self, i: int, *, tail: bool = False, alone: bool = False) -> _Numbers | None:
+        """A list of numbers. `tail`: they end a statement ("skip 1, 3: B"), so one with a value of its own is not
+        among them. `alone`: only the first."""
         first = self._number(i)
         if first is None:
             return None
@@ -366,7 +439,7 @@ class Parser:
         values = [value]
         ranged = False
         msg = self.msg
-        while end < msg.count and len(values) < _MOST_NUMBERS:
+        while end < msg.count and len(values) < _MOST_NUMBERS and not alone:
             joint = msg.any_at(("and",), end) or (end + 1 if msg.is_mark(end, ",&+、") else 0)
             span = 0 if joint else (msg.at("to", end) or (end + 1 if msg.is_mark(end, "-~") else 0))
             if not joint and not span:
@@ -378,6 +451,8 @@ class Parser:
                 break
             if joint and following[4] and not word:
                 break
+            if tail and joint and self._begins_value(following[1]):
+                break
             if span:
                 values.extend(range(values[-1] + 1, following[0] + 1))
                 ranged = True
@@ -386,6 +461,14 @@ class Parser:
             end = following[1]
             noun = noun or following[2]
         return _Numbers(tuple(values), end, noun, bracket, word, ranged)
+
+    def _begins_value(self, i: int) -> bool:
+        msg = self.msg
+        if i >= msg.count or msg.is_break(i):
+            return False
+        if msg.is_mark(i, ":=") or (msg.tokens[i].kind == "mark" and msg.tokens[i].fold == "->"):
+            return True
+        return bool(msg.letter(i)) or (msg.is_mark(i, ".)-") and bool(msg.letter(i + 1)))
 
     def _number(self, i: int) -> tuple[int, int, bool, bool, bool] | None:
         """A question number at `i`: value, end, and whether it has a noun, a bracket, or is a word."""
@@ -400,6 +483,8 @@ class Parser:
             if not stop or msg.letter(j):
                 break
             j = stop
+        if self._article_a(j):
+            j += 1
         noun = False
         for _ in range(3):
             stop = msg.at("item", j)
@@ -413,6 +498,8 @@ class Parser:
         word = False
         if token.kind == "num":
             value, j = token.value, j + 1
+        elif token.fold in _ROMAN and self._roman and msg.is_mark(j + 1, ").:"):
+            return _ROMAN[token.fold], j + 1, noun, True, False
         elif token.kind in ("word", "char"):
             stop = msg.at("number", j)
             value = msg.value_at("number", j)
@@ -427,10 +514,20 @@ class Parser:
             stop = msg.any_at(("suffix", "item"), j) if j < msg.count else 0
             if not stop or (msg.at("item", j) == stop and not (word or msg.glued(j))):
                 break
+            if msg.tokens[j].kind == "word" and not msg.glued(j) and not word:
+                break
             if msg.at("item", j) == stop and stop < msg.count and msg.tokens[stop].kind == "num":
                 break
             j = stop
         return value, j, noun, False, word
+
+    def _article_a(self, i: int) -> bool:
+        """ "pula a 3", "exceto a 2": the Portuguese article, not option A, after a word and before a number."""
+        msg = self.msg
+        if not 0 < i < msg.count - 1 or msg.tokens[i].fold != "a" or not msg.tokens[i].lower:
+            return False
+        before, after = msg.tokens[i - 1], msg.tokens[i + 1]
+        return before.kind == "word" and not before.letter and after.kind == "num" and after.spaced
 
     def _bind(self, i: int) -> tuple[int, str]:
         """Past what binds a number to its value; the first sign of it, or ""."""
@@ -476,7 +573,10 @@ class Parser:
             if not stop:
                 return None
             stop = msg.at("option", stop) or stop
-            while (more := msg.any_at(("recommended", "filler", "option"), stop)) and not msg.at("for", stop):
+            for _ in range(8):
+                more = msg.any_at(("recommended", "filler", "option"), stop)
+                if not more or msg.at("for", stop):
+                    break
                 stop = more
         joint = msg.at("for", stop)
         if not joint:
@@ -488,12 +588,15 @@ class Parser:
     def _numbered_tail(self, first: int, value: int, value_end: int, j: int, forced: str) -> Statement | None:
         msg = self.msg
         k = j
-        while (more := msg.any_at(("article", "filler"), k)) and not msg.any_at(("rest", "all"), k):
+        for _ in range(8):
+            more = msg.any_at(("article", "filler"), k)
+            if not more or msg.any_at(("rest", "all"), k):
+                break
             k = more
         stop = msg.at("rest", k)
         if stop:
             return Statement("rest", first, value, stop, value_end=value_end, tail=stop, forced=forced)
-        numbers = self._numbers(j)
+        numbers = self._numbers(j, tail=True)
         if numbers is None or (numbers.word and not numbers.noun and not msg.is_edge(numbers.end) and forced):
             return None
         if not any(n in msg.by_number for n in numbers.values) and not numbers.noun and forced:
@@ -588,6 +691,8 @@ class Parser:
     def _accept(self, i: int, inside: bool) -> Statement | None:
         """Words that name the recommendations, use the verb, or leave the choice to the bot."""
         msg = self.msg
+        if msg.at("asks_recommended", i) or i < self._fruitless:
+            return None
         j = i
         named = taken = delegated = negated = whole = False
         end = 0
@@ -612,6 +717,8 @@ class Parser:
             if msg.at("and", j) and end and not msg.any_at(("agree", "accept", "recommended"), msg.at("and", j)):
                 break
             stop = msg.any_at(_COVER, j) or msg.at("and", j)
+            if not stop and msg.tokens[j].fold == "a" and msg.tokens[j].lower:
+                stop = j + 1
             if not stop and msg.tokens[j].kind == "num" and (named or taken or whole):
                 stop = j + 1
             if not stop:
@@ -625,6 +732,7 @@ class Parser:
             if named or taken or delegated:
                 end = j
         if not (named or taken or delegated):
+            self._fruitless = j
             return None
         if inside and not (taken and (named or whole)):
             return None
@@ -655,7 +763,10 @@ class Parser:
         stop = msg.any_at(("cancel", "withdraw"), i)
         if not stop:
             return None
-        while more := msg.any_at(("filler", "polite", "all", "article", "agree"), stop):
+        for _ in range(12):
+            more = msg.any_at(("filler", "polite", "all", "article", "agree"), stop)
+            if not more:
+                break
             stop = more
         if stop < msg.count and not msg.is_edge(stop) and not msg.is_mark(stop, "-\"”)"):
             return None

@@ -29,7 +29,7 @@ WORDLIKE: Final = frozenset("eyoiuавсik")
 class Message:
     """A tokenised message and the slots it may be about. Positions are token indices."""
 
-    __slots__ = ("_found", "book", "by_number", "clean", "count", "open", "slots", "tokens", "widest")
+    __slots__ = ("_found", "book", "by_number", "clean", "count", "open", "offered", "slots", "tokens", "widest")
 
     def __init__(self, cleaned: Clean, slots: Sequence[Slot], book: PhraseBook) -> None:
         self.clean = cleaned
@@ -39,14 +39,26 @@ class Message:
         self.slots = slots
         self.by_number = {slot.number: slot for slot in slots}
         self.open = [slot for slot in slots if slot.held is None]
+        self.offered = frozenset(letter for slot in slots for letter in slot.letters)
         self.widest = max((len(slot.letters) for slot in slots), default=0)
         self._found: dict[int, Mapping[str, Match]] = {}
 
     def found(self, i: int) -> Mapping[str, Match]:
         known = self._found.get(i)
         if known is None:
-            known = self._found[i] = self.book.at(self.tokens, i)
+            known = self.book.at(self.tokens, i)
+            letter = self.tokens[i].letter
+            if known and letter and letter in self.offered and not self._reads_as_article(i):
+                known = {name: match for name, match in known.items() if match[0] > i + 1}
+            self._found[i] = known
         return known
+
+    def _reads_as_article(self, i: int) -> bool:
+        """ "seguir com a B": a lower-case letter right before a capital one is the article."""
+        if not self.tokens[i].lower or i + 1 >= self.count:
+            return False
+        after = self.tokens[i + 1]
+        return bool(after.letter) and not after.lower and after.spaced
 
     def at(self, name: str, i: int, end: int | None = None) -> int:
         """Where the phrase of class `name` at `i` ends; 0 if there is none (or it passes `end`)."""

@@ -17,8 +17,8 @@ from bot.core.replies.grammar import Statement
 from bot.core.replies.message import Message
 from bot.core.replies.reading import ItemError, ItemReading, Proposal, Reading, Slot
 from bot.core.replies.typed import read_typed
-from bot.core.replies.values import Value, asks, read_value
-from bot.core.replies.whole import ACCEPT, read_whole
+from bot.core.replies.values import Value, asks, letter_ends, read_value
+from bot.core.replies.whole import ACCEPT, by_line, read_whole, spoken
 
 _LONG_PROSE = 40  # words of running text before the first item that make the message no answer (RP-1)
 
@@ -45,17 +45,19 @@ class _Sums:
     corrected: bool = False
     ranged_yes: bool = False
     loose: bool = False  # words that belong to no statement
-    placeholders: int = 0
+    cluttered: bool = False  # a letter among those words: part of an answer that could not be placed
 
 
 def resolve(msg: Message, statements: Sequence[Statement]) -> Reading:
     statements = _in_company(msg, statements)
-    if not any(s.kind != "words" and s.kind != "correct" and s.kind != "except" for s in statements):
-        excepted = any(s.kind == "except" for s in statements)
-        reading = read_whole(msg)
-        if excepted and reading.kind == "needs_confirmation" and reading.proposals:
-            return reading.model_copy(update={"proposals": ()})
-        return reading
+    if (heard := spoken(msg)) is not None:
+        return heard
+    if not any(s.kind in ("item", "rest", "same", "except") for s in statements):
+        lined = by_line(msg)
+        if lined is not None:
+            return lined
+    if not any(s.kind not in ("words", "correct") for s in statements):
+        return read_whole(msg)
     sums = _Sums(corrected=msg.clean.starred or msg.clean.struck)
     for n, statement in enumerate(statements):
         _take(msg, sums, statement, statements[n + 1] if n + 1 < len(statements) else None)
@@ -119,7 +121,7 @@ def _take(msg: Message, sums: _Sums, statement: Statement, following: Statement 
             sums.notes.append(msg.words(tail, end))
     elif kind == "except":
         sums.excepting = True
-        if following is None or following.kind == "words":
+        if following is None:
             sums.unplaced = True
     elif kind == "correct":
         sums.corrected = True
@@ -169,7 +171,10 @@ def _core_end(msg: Message, statement: Statement) -> int:
 def _take_words(msg: Message, sums: _Sums, statement: Statement) -> None:
     start, end = statement.first, statement.end
     i = msg.skip_decoration(start, end)
+    while i < end and (stop := msg.any_at(("filler", "pointer"), i, end)):
+        i = msg.skip_decoration(stop, end)
     if i >= end:
+        sums.agreed = sums.agreed or any(msg.at("agree", k, end) for k in range(start, end))
         return
     if sums.excepting and not sums.values and not sums.unknown:
         sums.unplaced = True
@@ -182,6 +187,10 @@ def _take_words(msg: Message, sums: _Sums, statement: Statement) -> None:
         agreed = stop
     if agreed >= end:
         return
+    for k in range(i, end):
+        clear = msg.letter(k, end) and not msg.tokens[k].lower and msg.letter(k) in msg.offered
+        if clear and letter_ends(msg, k, end):
+            sums.cluttered = True
     letter = msg.letter(i, end)
     if letter and not letter.startswith("~") and (i + 1 >= end or not msg.tokens[i + 1].kind == "word"):
         if letter not in "IEOYU" or not msg.tokens[i].lower:
@@ -209,7 +218,7 @@ def _take_item(msg: Message, sums: _Sums, item: Statement, following: Statement 
             if sums.excepting and number not in sums.values:
                 sums.values[number] = Value("needs_answer", said=str(number))
             continue
-        if item.ranged and value.kind == "ambiguous_agreement":
+        if len(item.numbers) > 1 and value.kind == "ambiguous_agreement":
             sums.ranged_yes = True
         _merge(sums, number, value)
 
@@ -251,7 +260,7 @@ def _spread(msg: Message, item: Statement, start: int, end: int) -> list[Value] 
 def _item_value(msg: Message, item: Statement, start: int, end: int, slot: Slot) -> Value:
     forced = {
         "skip": "skip", "unsure": "unsure", "later": "deferred", "withdraw": "unclear", "reject": "needs_answer",
-        "explain": "question", "recommended": "recommended",
+        "explain": "question", "recommended": "recommended", "slip": "unclear",
     }  # fmt: skip
     if item.forced:
         value = Value(forced[item.forced], said=msg.words(item.first, item.end))
@@ -352,7 +361,8 @@ def _asked_to_stop(msg: Message, statements: Sequence[Statement]) -> bool:
 
 def _nothing(msg: Message, sums: _Sums, note: str | None) -> Reading:
     whole = read_whole(msg)
-    if whole.kind == "question_back":
+    first = msg.skip_decoration(0, msg.count)
+    if whole.kind == "question_back" and (not sums.doubted or msg.any_at(("question", "asks_recommended"), first)):
         return whole
     if sums.doubted:
         return Reading(kind="needs_confirmation", proposals=(ACCEPT,), note=note)
@@ -361,7 +371,7 @@ def _nothing(msg: Message, sums: _Sums, note: str | None) -> Reading:
         errors: list[ItemError] = []
         _put_rest(msg, sums, answers, errors)
         return Reading(kind="answers", answers=answers, errors=tuple(errors), note=note, shaped=not sums.loose)
-    if sums.unplaced and sums.excepting and not sums.negated:
+    if sums.unplaced and sums.excepting and sums.agreed and not sums.negated:
         return Reading(kind="needs_confirmation", note=note)
     if sums.negated and whole.kind not in ("put_off", "question_back"):
         return Reading(kind="unparsed")
@@ -442,7 +452,7 @@ def _spans(numbers: list[int]) -> list[str]:
 def _accepted(
     msg: Message, sums: _Sums, answers: dict[int, ItemReading], errors: list[ItemError], note: str | None
 ) -> Reading:
-    if sums.unknown or (sums.unplaced and (sums.excepting or not _placed(msg, sums, answers))):
+    if sums.unknown or sums.cluttered or sums.unplaced:
         return Reading(kind="needs_confirmation", errors=tuple(errors), note=note)
     if sums.doubted or sums.negated:
         return Reading(kind="needs_confirmation", errors=tuple(errors), proposals=(ACCEPT,), note=note)
@@ -459,10 +469,6 @@ def _accepted(
         correction=sums.corrected,
         shaped=not sums.delegated and not sums.loose,
     )
-
-
-def _placed(msg: Message, sums: _Sums, answers: dict[int, ItemReading]) -> bool:
-    return False
 
 
 def _place_letter(

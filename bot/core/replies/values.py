@@ -18,6 +18,7 @@ from bot.core.replies.reading import Slot
 from bot.core.replies.tokens import tokenize
 
 _LEADS: Final = ("lead", "option", "article")
+_MOST_LEADS: Final = 6  # "well I think I would go with option"; more is prose
 _JOINTS: Final = "+/&,-"
 _AFTER_A: Final = (
     "note", "polite", "for", "recommended", "correct", "agree", "except", "and", "or", "later", "ordinal",
@@ -41,14 +42,19 @@ class Value:
 
 def read_value(msg: Message, start: int, end: int, slot: Slot, *, glued: bool = False) -> Value:
     """Read the tokens [start, end) as what was said on `slot`. `glued`: the first is glued to the number."""
-    while end > start and (msg.is_break(end - 1) or msg.is_mark(end - 1, ",;/|、。\"”“»」』}{") or (
-        msg.is_mark(end - 1, "-") and msg.tokens[end - 1].spaced
-    )):  # fmt: skip
+    opened = any(msg.is_quote(i) for i in range(start, min(end, start + 200) - 1))
+    while end > start and (msg.is_break(end - 1) or msg.is_mark(end - 1, ",;/|、。}{") or (
+        msg.is_quote(end - 1) and not opened
+    ) or (msg.is_mark(end - 1, "-") and msg.tokens[end - 1].spaced)):  # fmt: skip
         end -= 1
     while start < end and (msg.is_break(start) or msg.is_mark(start, ":=.-,|>\"“„«‘'「『{}")):
         if msg.is_mark(start, "‘'\"“„«「『") and not msg.letter(start + 1, end):
             break
         start += 1
+    if end - start > 3 and msg.is_mark(start, "(") and msg.is_mark(end - 1, ")") and not any(
+        msg.is_mark(i, "()") for i in range(start + 1, end - 1)
+    ):  # fmt: skip
+        start, end = start + 1, end - 1
     if start >= end:
         return Value("empty")
     said = msg.words(start, end)
@@ -68,8 +74,8 @@ def read_value(msg: Message, start: int, end: int, slot: Slot, *, glued: bool = 
 
 def skip_leads(msg: Message, i: int, end: int) -> int:
     """Past words that add nothing before a value: "I take option …"."""
-    while i < end:
-        stop = msg.any_at(_LEADS, i, end)
+    for _ in range(_MOST_LEADS):
+        stop = msg.any_at(_LEADS, i, end) if i < end else 0
         if not stop:
             break
         if stop == i + 1 and msg.letter(i, end) and not msg.any_at(_LEADS, stop, end) and not msg.letter(stop, end):
@@ -116,7 +122,7 @@ def _after_letter(
 ) -> Value | None:
     letter = msg.letter(at) or msg.tokens[at].letter
     token = msg.tokens[at]
-    while after < end and msg.is_mark(after, "\"”’'»)]"):
+    while after < end and msg.is_mark(after, "\"”’'»)]}」』"):
         after += 1
     plain_word = after < end and msg.tokens[after].kind == "word" and not msg.any_at(_AFTER_A, after, end)
     if letter.startswith("~"):
@@ -144,7 +150,7 @@ def _after_letter(
 def _several(msg: Message, at: int, after: int, end: int, said: str) -> Value | None:
     """More letters right after the first: two options, a change of mind, or sub-answers."""
     letters = [msg.letter(at)]
-    i = after
+    i = _past_bracket(msg, after, end)
     joint = ""
     while i < end:
         step = i
@@ -162,7 +168,7 @@ def _several(msg: Message, at: int, after: int, end: int, said: str) -> Value | 
         if not letter or not _stands_alone(msg, step, end):
             break
         letters.append(letter.lstrip("~"))
-        i = step + 1
+        i = _past_bracket(msg, step + 1, end)
     if len(letters) == 1:
         if joint == "->" or (joint == "-" and _dashed_letters(msg, after, end)):
             return Value("tentative" if joint == "->" else "unclear", said=said)
@@ -180,8 +186,20 @@ def _several(msg: Message, at: int, after: int, end: int, said: str) -> Value | 
     return Value("multiple", letter="".join(letters), said=said)
 
 
+def _past_bracket(msg: Message, i: int, end: int) -> int:
+    """Past a bracketed remark that is followed by one more letter ("A (…) + E (…)")."""
+    if not msg.is_mark(i, "("):
+        return i
+    close = next((k for k in range(i + 1, min(end, i + 80)) if msg.is_mark(k, ")")), 0)
+    if close and msg.is_mark(close + 1, "+&") and msg.letter(close + 2, end):
+        return close + 1
+    return i
+
+
 def _stands_alone(msg: Message, i: int, end: int) -> bool:
     """A further letter counts only if no plain word reads on from it ("B, a nice one")."""
+    if msg.is_mark(i + 1, "-") and i + 2 < end and msg.tokens[i + 2].kind == "num" and msg.glued(i + 2):
+        return False
     if i + 1 >= end or msg.tokens[i + 1].kind != "word" or msg.letter(i + 1, end):
         return True
     if msg.tokens[i].lower and msg.tokens[i].fold in WORDLIKE:
@@ -213,7 +231,7 @@ def _with_note(msg: Message, letter: str, at: int, after: int, end: int, slot: S
         return Value("letter", letter, note=label.note, said=said)
     if msg.at("hedge", rest, end):
         return Value("tentative", letter=letter, said=said)
-    copula = msg.at("copula", rest, end)
+    copula = msg.at("copula", rest, end) if rest == after else 0
     if copula and not msg.at("verdict", rest, end) and not msg.any_at(("agree", "recommended"), copula, end):
         return Value("tentative", letter=letter, said=said)
     inner = rest + 1 if msg.is_mark(rest, "(") else rest
@@ -352,6 +370,8 @@ def _by_class(msg: Message, start: int, at: int, end: int, slot: Slot, said: str
         stop = msg.at(name, at, end) or msg.at(name, start, end) or _led_recommended(msg, at, end, name)
         if stop:
             return _recommended(msg, stop, end, said)
+    if (stop := _committed(msg, start, end)):
+        return _recommended(msg, stop, end, said)
     stop = msg.at("accept", at, end)
     if stop and (stop >= end or msg.any_at(("recommended", "polite"), stop, end)):
         return _recommended(msg, stop, end, said)
@@ -366,6 +386,8 @@ def _by_class(msg: Message, start: int, at: int, end: int, slot: Slot, said: str
             continue
         if kind == "none":
             return _none(msg, stop, end, said)
+        if kind == "negative_only" and not msg.letter(skip_leads(msg, stop, end), end):
+            continue
         if kind == "skip" and stop < end and not (msg.is_edge(stop) or msg.any_at(("polite", "for", "later"), stop)):
             if not msg.any_at(("filler", "item", "note"), stop, end):
                 continue
@@ -375,6 +397,11 @@ def _by_class(msg: Message, start: int, at: int, end: int, slot: Slot, said: str
     stop = msg.at("other", at, end)
     if stop:
         return _other(msg, stop, end, said)
+    if (stop := msg.at("postpone", start, end)) and any(msg.at("time", i, end) for i in range(start, end)):
+        return Value("deferred", said=said)
+    for i in range(max(start, end - 10), end):  # verbs come last in Japanese and Korean
+        if msg.tokens[i].kind == "char" and msg.at("unsure", i) == end:
+            return Value("unsure", said=said)
     return _verdict(msg, start, end, said)
 
 
@@ -388,6 +415,17 @@ def _led_recommended(msg: Message, at: int, end: int, name: str) -> int:
         i = msg.skip_marks(stop, end, ",")
         if msg.at(name, i, end):
             return msg.at(name, i, end)
+    return 0
+
+
+def _committed(msg: Message, start: int, end: int) -> int:
+    """ "I missed it earlier, lets go with ur recommended": the choice after an excuse."""
+    for i in range(start, end):
+        stop = msg.at("commit", i, end)
+        if stop:
+            named = msg.at("recommended", stop, end) or _led_recommended(msg, stop, end, "recommended")
+            if named:
+                return named
     return 0
 
 
@@ -446,6 +484,11 @@ def _other(msg: Message, start: int, end: int, said: str) -> Value:
 
 def _verdict(msg: Message, start: int, end: int, said: str) -> Value | None:
     """Yes and no on one question name no option; a yes before an instruction is an own answer."""
+    i = start
+    while i < end and (stop := msg.any_at(("agree", "filler", "all", "polite", "item"), i, end)):
+        i = stop
+    if i >= end and any(msg.at("agree", k, end) for k in range(start, end)):
+        return Value("ambiguous_agreement", said=said)
     stop = msg.any_at(("agree", "accept"), start, end)
     if stop:
         after = stop

@@ -30,7 +30,7 @@ def read_whole(msg: Message) -> Reading:
     if first >= msg.count:
         return _agreement(msg) or _handed_over(msg) or Reading(kind="unparsed")
     for reader in (
-        _positional, _by_line, _bare, _numbers_alone, _spoken, _postponed, _question, _handed_over, _refusal,
+        _positional, by_line, _letters_as_word, _bare, _numbers_alone, _postponed, _handed_over, _question, _refusal,
         _agreement, _own_words,
     ):  # fmt: skip
         reading = reader(msg)
@@ -94,6 +94,23 @@ def _positional(msg: Message) -> Reading | None:
     return Reading(kind="answers", answers=answers, errors=tuple(errors), shaped=True)
 
 
+def _letters_as_word(msg: Message) -> Reading | None:
+    """ "BAD", "cab": one letter for each open question, or a word."""
+    first = msg.skip_decoration(0, msg.count)
+    token = msg.tokens[first]
+    word = token.fold.upper()
+    if len(word) < 2 or len(word) != len(msg.open) or not msg.skip_decoration(first + 1, msg.count) >= msg.count:
+        return None
+    if not all(letter in slot.letters for letter, slot in zip(word, msg.open, strict=True)):
+        return None
+    answers = {
+        slot.number: ItemReading(key=letter)
+        for letter, slot in zip(word, msg.open, strict=True)
+        if letter != slot.other
+    }
+    return Reading(kind="needs_confirmation", proposals=(Proposal(kind="answers", answers=answers),))
+
+
 def _placeholder(msg: Message, i: int) -> bool:
     return msg.is_mark(i, "-?")
 
@@ -110,7 +127,7 @@ def lines(msg: Message) -> list[tuple[int, int]]:
     return out
 
 
-def _by_line(msg: Message) -> Reading | None:
+def by_line(msg: Message) -> Reading | None:
     """As many lines as open questions, most of them plainly a letter or "recommended"."""
     rows = lines(msg)
     if len(rows) < 3 or len(rows) != len(msg.open):
@@ -161,7 +178,12 @@ def _bare(msg: Message) -> Reading | None:
     letter = msg.letter(i)
     if len(msg.open) == 1:
         slot = msg.open[0]
-        if letter and msg.tokens[i].lower and i > 0 and letter in "AEIOUY" and _reads_on(msg, i):
+        ranked = msg.at("ordinal", i + 1) if letter else 0
+        if ranked and not msg.is_edge(ranked):
+            return None
+        if letter and msg.tokens[i].lower and i > 0 and letter in "AEIOUY" and _reads_on(msg, i) and not (
+            ranked or msg.any_at(("note", "polite", "for"), i + 1)
+        ):  # fmt: skip
             return None
         if letter and not letter.startswith("~") and letter not in slot.letters:
             if _reads_on(msg, i) or msg.at("agree", i) or msg.any_at(("question", "lead"), 0):
@@ -251,11 +273,14 @@ def _numbers_alone(msg: Message) -> Reading | None:
     return Reading(kind="needs_confirmation", proposals=tuple(proposals))
 
 
-def _spoken(msg: Message) -> Reading | None:
+def spoken(msg: Message) -> Reading | None:
     """What dictation makes of "one B": number words and letters that sound alike ("won be two a three see")."""
     answers: dict[int, ItemReading] = {}
     i = 0
     expected = 1
+    alike = False
+    if not any(name in msg.found(0) for name in ("number", "spoken")):
+        return None
     while i < msg.count:
         if msg.is_edge(i):
             i += 1
@@ -264,18 +289,20 @@ def _spoken(msg: Message) -> Reading | None:
         value = msg.value_at("number", i) or msg.value_at("spoken", i)
         if not heard or heard >= msg.count or value not in msg.by_number or not (value == expected or answers):
             return None
+        alike = alike or not msg.at("number", i)
         letter = msg.letter(heard)
         following = heard + 1
         if not letter and msg.at("spoken", heard):
             letter = chr(64 + msg.value_at("spoken", heard))
             following = msg.at("spoken", heard)
+            alike = True
         slot = msg.by_number[value]
         if letter not in slot.letters or letter == slot.other:
             return None
         answers[value] = ItemReading(key=letter)
         expected = value + 1
         i = following
-    if len(answers) < 2:
+    if len(answers) < 2 or not alike:
         return None
     return Reading(kind="needs_confirmation", proposals=(Proposal(kind="answers", answers=answers),))
 
@@ -364,7 +391,7 @@ def _handed_over(msg: Message) -> Reading | None:
     while end < msg.count and msg.tokens[end].kind == msg.tokens[stop].kind and not msg.found(end) and end < stop + 4:
         end += 1
     named = msg.words(stop, end)
-    if not _rest_is(msg, end, ("polite", "filler", "hand_over", "suffix")) or not (named[:1].isupper() or not named[:1].islower()):
+    if not _rest_is(msg, end, ("polite", "filler", "hand_over", "suffix", "for")) or not (named[:1].isupper() or not named[:1].islower()):
         return None
     return Reading(kind="hand_over", named=named)
 

@@ -43,6 +43,8 @@ def error(slot: Slot | None, label: str, value: Value, *, last: int = 0) -> Item
         known = f"the questions are 1 to {last}" if last > 1 else "there is only question 1"
         return ItemError(item=label, code="unknown_question", message=f"There is no question {label}; {known}.")
     kind = value.kind
+    if kind == "letter" and slot is not None and value.letter == slot.other:
+        kind = "other"
     code = cast(Code, {"other": "other_without_text", "recommended": "needs_answer", "digit": "unclear", "agree":
         "ambiguous_agreement", "letter": "out_of_range", "same": "reference", "skip": "unclear"}.get(kind, kind))  # fmt: skip
     return ItemError(item=label, code=code, message=_sentence(slot, label, value, code))

@@ -12,7 +12,9 @@ from bot.core.routing.text import Span, fold, paragraphs, tokenise
 from bot.core.routing.triggers import Found
 
 # Addresses are the one thing here that is a regular language. No nested repetition: linear.
-_LINK = re.compile(r"https?://[^\s<>\"'|）】」》]+|www\.[^\s<>\"'|）】」》]+|\b10\.\d{4,9}/[^\s<>\"'|，。；]+", re.IGNORECASE)
+_LINK = re.compile(
+    r"https?://[^\s<>\"'|）】」》]+|www\.[^\s<>\"'|）】」》]+|\b10\.\d{4,9}/[^\s<>\"'|，。；]+", re.IGNORECASE
+)
 _CHUNK = re.compile(r"[^\s\"'`<>|*,;()\[\]，。；、：（）「」『』“”«»！？!?]+")
 _SCHEME = re.compile(r"^(?:https?://)?(?:www\.)?", re.IGNORECASE)
 
@@ -92,8 +94,10 @@ def phase_of_name(name: str, pack: Pack) -> int | None:
         rest = fold(folder, {})
         if rest.startswith(rules.folder_prefix):
             digit = rest[len(rules.folder_prefix) :].lstrip(" _-")[:2]
-            if digit[:1].isdecimal() and not digit[1:].isdecimal() and any(
-                p.number == int(digit[0]) for p in rules.phases
+            if (
+                digit[:1].isdecimal()
+                and not digit[1:].isdecimal()
+                and any(p.number == int(digit[0]) for p in rules.phases)
             ):
                 return int(digit[0])
     ending = _ending(last)

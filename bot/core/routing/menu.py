@@ -60,7 +60,7 @@ def menu_for(verdict: Verdict, pack: Pack) -> MenuView:
     """The menu for a verdict with the outcome `clarify`."""
     menus = pack.menus
     stage = {line.workflow: line for line in menus.stage if line.workflow}
-    lines = []
+    lines: list[MenuLine] = []
     for identity in verdict.options[:MOST_OPTIONS]:
         workflow = pack.workflow(identity) or Workflow(id=identity, title=identity)
         line = stage.get(identity) if verdict.menu == "stage" else None
@@ -107,7 +107,7 @@ def _heading(verdict: Verdict, pack: Pack) -> tuple[str, str]:
 
 
 def received(materials: Sequence[Material], phases: Sequence[int], pack: Pack) -> str:
-    """"I have a draft and reviewer comments (draft.docx, review_1.pdf)."."""
+    """ "I have a draft and reviewer comments (draft.docx, review_1.pdf)."."""
     names = [pack.received(phase) for phase in phases]
     listed = pack.menus.join.join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
     files = [_shown(m.name.replace("\\", "/").rstrip("/").rpartition("/")[2]) for m in materials if m.kind == "file"]
@@ -141,15 +141,6 @@ def examples(pack: Pack) -> tuple[str, ...]:
 # Letters that look the same on other keyboards; for a letter's position only (RP-6).
 _LOOKALIKES = {"а": "a", "α": "a", "в": "b", "β": "b", "б": "b", "с": "c", "ϲ": "c", "д": "d", "🅰": "a", "🅱": "b"}
 _ORDINALS = {"1": 0, "2": 1, "3": 2, "4": 3}
-# Words that may stand around the letter, in the bundled languages; anything else makes it a description.
-_AROUND = frozenset(
-    "option options letter choice answer number no nr please pls plz thanks thank you thx ok okay yes yeah yep sure "
-    "ill i ll take want would like go with lets let us us the one it its is my pick choose choosing then so for me "
-    "opcion opcao letra la el por favor si gracias nehme ich nimm antwort bitte danke ja die das "
-    "вариант пункт буква пожалуиста давай давайте да варіант будь ласка выбираю беру "
-    "prends je le svp merci oui chon phuong an "
-    "选 选项 我 要 吧 選 で お 願 い し ま す は 番 を 번 으 로 요 해 주 세".split()
-)
 
 
 def read_menu_answer(text: str, menu: Sequence[str], pack: Pack) -> MenuAnswer:
@@ -158,7 +149,8 @@ def read_menu_answer(text: str, menu: Sequence[str], pack: Pack) -> MenuAnswer:
     if len(said) > 40 or not text.strip():
         return MenuAnswer("words")
     offered = tuple(menu)
-    place = _letter(text, said)
+    around = frozenset(word for phrase in pack.lexicon.phrases_of("<!around>") for word in phrase)
+    place = _letter(text, said, around)
     if place is not None:
         if not offered:
             return MenuAnswer("else" if place == MOST_OPTIONS else "beyond")
@@ -169,25 +161,27 @@ def read_menu_answer(text: str, menu: Sequence[str], pack: Pack) -> MenuAnswer:
     named = _named(text, said, offered, pack)
     if named:
         return MenuAnswer("picked", named)
-    if _means(said, "else", pack.lexicon):
+    if _means(said, "else", around, pack.lexicon):
         return MenuAnswer("else")
-    if _means(said, "menu_question", pack.lexicon):
+    if _means(said, "menu_question", around, pack.lexicon):
         return MenuAnswer("question")
     return MenuAnswer("words")
 
 
-def _letter(text: str, said: Sequence[str]) -> int | None:
+def _letter(text: str, said: Sequence[str], around: frozenset[str]) -> int | None:
     """The one letter or number that is meant, if the rest is only politeness."""
     found: list[int] = []
     for place, word in enumerate(_spell(text, said)):
-        if word in _AROUND:
-            continue
         if len(word) == 1 and word in "abcdefgh":
             found.append("abcdefgh".index(word))
+        elif word in around:
+            continue
         elif word in _ORDINALS and place + 1 == len(said):
             found.append(_ORDINALS[word])
         else:
             return None
+    if len(said) > 2 and len(found) == 2 and said[0] == "a":
+        del found[0]  # "a opção b": an article
     return found[0] if len(set(found)) == 1 else None
 
 
@@ -220,8 +214,8 @@ def _named(text: str, said: Sequence[str], offered: Sequence[str], pack: Pack) -
     return skill[0] if len(skill) == 1 else None
 
 
-def _means(said: Sequence[str], mark: str, lexicon: Lexicon) -> bool:
+def _means(said: Sequence[str], mark: str, around: frozenset[str], lexicon: Lexicon) -> bool:
     """The answer is one of the mark's phrases, perhaps with politeness around it."""
     forms = lexicon.phrases_of(f"<!{mark}>")
-    kept = tuple(w for w in said if w not in _AROUND) or tuple(said)
+    kept = tuple(w for w in said if w not in around) or tuple(said)
     return tuple(said) in forms or kept in forms

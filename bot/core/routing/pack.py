@@ -7,9 +7,9 @@ from functools import cached_property
 from typing import Literal
 
 from bot.core.model import Model
+from bot.core.routing.languages import Language, compile_languages
 from bot.core.routing.phrases import Lexicon
 from bot.core.routing.text import fold
-from bot.core.routing.triggers import Language, compile_languages
 
 Kind = Literal["workflow", "agent"]
 GENERAL_COMMANDS = ("help", "status", "new", "cancel", "resume", "export", "settings", "start")  # CH-3
@@ -162,12 +162,9 @@ class Pack(Model):
     def nearest_commands(self, word: str, limit: int = 3) -> tuple[Workflow, ...]:
         """Known commands by likeness, the nearest first (RT-10)."""
         wanted = command_form(word)
-        ranked = sorted(
-            (min(_unlike(wanted, c) for c in w.commands), place, w)
-            for place, w in enumerate(self.workflows)
-            if w.commands
-        )
-        return tuple(w for _, _, w in ranked[:limit])
+        named = [w for w in self.workflows if w.commands]
+        ranked = sorted(named, key=lambda w: min(_unlike(wanted, c) for c in w.commands))  # stable: pack order
+        return tuple(ranked[:limit])
 
 
 def command_form(word: str) -> str:

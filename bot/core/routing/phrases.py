@@ -8,8 +8,8 @@ A phrase is a row of words and word classes, written in a pack like this:
     <write> ~ <paper>             `~`: small words of the class `det` only ("me a short")
     check*                        any word that begins so
 
-`<name>` holds the words of that name of *all* languages, because people mix them ("帮我 review 一下"); `<.name>` holds
-only those of its own file.
+`<name>` holds the words of that name of *all* languages, because people mix them ("帮我 review 一下"); `<.name>`
+holds only those of its own file.
 """
 
 from __future__ import annotations
@@ -38,13 +38,14 @@ class Phrase(NamedTuple):
     opens: bool
     closes: bool
     source: str
+    key: str
 
 
 class Match(NamedTuple):
     phrase: Phrase
     first: int
     last: int  # exclusive, in tokens
-    weight: int  # how many words it names
+    named: frozenset[int]  # the words it names; those that a gap passes over are not among them
 
 
 class Node:
@@ -149,17 +150,26 @@ class Lexicon:
         spans: Sequence[Mapping[int, list[int]]],
         hidden: Sequence[bool],
         opens: Sequence[bool],
-        kinds: frozenset[str],
     ) -> list[Match]:
-        """Every phrase of these kinds that occurs; hidden words are passed over, as if they were not there."""
+        """Every phrase that occurs; hidden words are passed over, as if they were not there."""
         step = _following(hidden)
+        present = {identity for at, here in enumerate(spans) if not hidden[at] for identity in here}
+        possible: dict[int, list[Phrase]] = {}
+        for identity in present:
+            possible[identity] = [
+                phrase
+                for phrase in self._by_first.get(identity, ())
+                if all(e.optional or not present.isdisjoint(e.ids) for e in phrase.elements)
+            ]
         found: list[Match] = []
         for at, here in enumerate(spans):
             if hidden[at]:
                 continue
+            tried: set[str] = set()  # several classes of a word may begin the same phrase
             for identity in here:
-                for phrase in self._by_first.get(identity, ()):
-                    if phrase.kind in kinds and (opens[at] or not phrase.opens):
+                for phrase in possible[identity]:
+                    if (opens[at] or not phrase.opens) and phrase.key not in tried:
+                        tried.add(phrase.key)
                         hit = _match(phrase, at, tokens, spans, step)
                         if hit is not None:
                             found.append(hit)
@@ -222,14 +232,25 @@ def _match(
     step: Sequence[int],
 ) -> Match | None:
     """Follow the phrase from `at`; the set of places reached stays small, so the work per place is bounded."""
-    places: dict[int, int] = {at: 0}  # next token → words named so far
-    for number, element in enumerate(phrase.elements):
-        reached = dict(places) if element.optional else {}
+    none: frozenset[int] = frozenset()
+    places: dict[int, frozenset[int]] = {at: none}  # next token → words named so far
+    size = len(tokens)
+    for number, (ids, optional, reach, far) in enumerate(phrase.elements):
+        reached = dict(places) if optional else {}
         for place, named in places.items():
-            for start in (at,) if number == 0 else _reach(place, element, tokens, step):
-                for identity in element.ids & spans[start].keys():
-                    for end in spans[start][identity]:
-                        reached[end] = max(reached.get(end, 0), named + end - start)
+            here = step[place]
+            for _ in range(reach + 1):
+                # No gap crosses the end of a clause, except that of `;;`.
+                if here >= size or (number and not far and tokens[here].gap >= CLAUSE):
+                    break
+                classes = spans[here]
+                if classes and not ids.isdisjoint(classes):
+                    for identity in ids & classes.keys():
+                        for end in classes[identity]:
+                            more = named | frozenset(range(here, end))
+                            if len(more) > len(reached.get(end, none)):
+                                reached[end] = more
+                here = step[here + 1]
         places = reached
         if not places:
             return None
@@ -238,18 +259,6 @@ def _match(
         return None
     last = max(ends)
     return Match(phrase, at, last, places[last])
-
-
-def _reach(place: int, element: Element, tokens: Sequence[Token], step: Sequence[int]) -> list[int]:
-    """Where the next word may stand."""
-    found: list[int] = []
-    here = step[place]
-    for _ in range(element.reach + 1):
-        if here >= len(tokens) or (not element.far and tokens[here].gap >= CLAUSE):
-            break
-        found.append(here)
-        here = step[here + 1]
-    return found
 
 
 def _closes(place: int, tokens: Sequence[Token], step: Sequence[int]) -> bool:
@@ -278,7 +287,8 @@ def _compile(lexicon: Lexicon, kind: str, value: str, source: str, language: str
         elements.append(Element(ids, optional, reach, far))
         if not optional:
             reach, far = 0, False
-    return Phrase(kind, value, tuple(elements), opens, closes, source)
+    key = f"{kind} {value} {language} {source}"
+    return Phrase(kind, value, tuple(elements), opens, closes, source, key)
 
 
 def _parts(source: str) -> list[str]:

@@ -53,9 +53,7 @@ def _within(text: str, materials: Sequence[Material], pack: Pack, opening: Openi
     return Verdict(outcome="continue", text=text, materials=tuple(materials), general=general)
 
 
-def _answer(
-    text: str, materials: Sequence[Material], pack: Pack, opening: Opening, menu: Sequence[str]
-) -> Verdict:
+def _answer(text: str, materials: Sequence[Material], pack: Pack, opening: Opening, menu: Sequence[str]) -> Verdict:
     """RT-9: an answer to the menu. What is no answer is routed as a description; the menu stays open meanwhile."""
     given = tuple(materials)
     stays = tuple(menu)[:MOST_OPTIONS] or _stage(pack)
@@ -93,7 +91,7 @@ def _judge(
             return verdict.model_copy(update={"direct_mode": direct})
     named = [Named(v, s) for v, s in commands_within(text, pack) if opening.command is None or s.start > 0]
     reading = read(text, pack.lexicon, handed.objects, named, answering=answering)
-    seen = _with_words(kept, reading.artefacts, text)
+    seen = _with_words(kept, reading.artefacts)
     phases = phases_of(handed.items, reading.artefacts, pack)
     common = Verdict(
         outcome="clarify",
@@ -218,13 +216,13 @@ def options_for(phases: Sequence[int], pack: Pack) -> tuple[str, ...]:
     offers = [menus.offers.get(phase, ()) for phase in sorted(phases, reverse=True)]
     turns = [o[i] for i in range(MOST_OPTIONS) for o in offers if i < len(o)]
     whole = (menus.whole,) if menus.whole and len(phases) > 1 else ()
-    return tuple(dict.fromkeys((*exact, *whole, *turns) if not exact else exact))[:MOST_OPTIONS]
+    return tuple(dict.fromkeys(exact or (*whole, *turns)))[:MOST_OPTIONS]
 
 
 def _first_options(first: Sequence[str], pack: Pack) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*(f for f in first if f), *_stage(pack)]))[:MOST_OPTIONS]
 
 
-def _with_words(materials: tuple[Material, ...], artefacts: Sequence[Found], text: str) -> tuple[Material, ...]:
+def _with_words(materials: tuple[Material, ...], artefacts: Sequence[Found]) -> tuple[Material, ...]:
     named = {a.words: Material(kind="named", name=a.words) for a in artefacts}
     return (*materials, *named.values())

@@ -1,0 +1,116 @@
+"""What a person sees: finished messages scroll by, and the card that waits for an answer stays above the input line.
+
+A card that is redrawn changes where it stands. When it has no buttons left it scrolls by like everything else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from prompt_toolkit.formatted_text import FormattedText
+from rich.console import Console
+from rich.panel import Panel
+from rich.text import Text
+
+from adapters.limits import plain
+from adapters.terminal.codec import Line, Shown
+from bot.core.effects import Block, Button, File
+
+STYLES = {"plain": "", "bold": "bold", "italic": "italic", "code": "cyan"}
+KINDS = {"heading": "bold", "topic": "bold", "answered": "green", "hint": "dim"}
+ROOM = 4  # rows kept for the input line, the buttons and what was said last
+
+
+class Board:
+    def __init__(
+        self, console: Callable[[], Console], rows: Callable[[], int], redraw: Callable[[], None], person: str = "you"
+    ) -> None:
+        self._console = console
+        self._rows = rows
+        self._redraw = redraw
+        self._person = person
+        self._card: Shown | None = None
+
+    @property
+    def message(self) -> str | None:
+        """The id of the card that stands."""
+        return None if self._card is None else self._card.message
+
+    @property
+    def buttons(self) -> list[Button]:
+        return [] if self._card is None else [button for row in self._card.content.buttons for button in row]
+
+    def show(self, shown: Shown) -> None:
+        standing = self._card
+        if shown.content.buttons:
+            if standing is not None and standing.message != shown.message:
+                self._scroll(standing)
+            if self._too_tall(shown) and (standing is None or plain(standing.content) != plain(shown.content)):
+                self._scroll(shown)
+            self._card = shown
+        else:
+            if standing is not None and standing.message == shown.message:
+                self._card = None
+            self._scroll(shown)
+        self._redraw()
+
+    def prompt(self) -> FormattedText:
+        """The standing card, its buttons by number, and the mark before the input."""
+        parts: list[tuple[str, str]] = []
+        if self._card is not None:
+            if not self._too_tall(self._card):
+                for block in self._card.content.blocks:
+                    parts += [("", "\n")] if block.gap and parts else []
+                    parts += [(_style(block, span.style), visible(span.text)) for span in block.spans]
+                    parts.append(("", "\n"))
+            keys = "   ".join(f"#{n} {visible(b.label)}" for n, b in enumerate(self.buttons, 1))
+            parts.append(("ansicyan", f"{keys}\n"))
+        parts.append(("bold", "> "))
+        return FormattedText(parts)
+
+    def echo(self, line: Line) -> None:
+        """What the person said or pressed, as it scrolls by."""
+        label = next((b.label for b in self.buttons if line.press and b.token == line.press.button), "")
+        self._console().print(Text(visible(f"> [{label}]" if line.press else f"> {line.text}"), style="dim"))
+
+    def say(self, text: str) -> None:
+        """Words of the terminal itself; they are no message."""
+        self._console().print(Text(text, style="red"))
+
+    def leave(self) -> None:
+        """The person goes: what stood above the input stays readable."""
+        if self._card is not None:
+            self._scroll(self._card)
+            self._card = None
+
+    def _too_tall(self, shown: Shown) -> bool:
+        return plain(shown.content).count("\n") + 1 > max(1, self._rows() - ROOM)
+
+    def _scroll(self, shown: Shown) -> None:
+        console = self._console()
+        if shown.only_to not in (None, self._person):
+            console.print(Text(f"(only to {visible(shown.only_to or '')})", style="dim"))
+        for number, block in enumerate(shown.content.blocks):
+            if block.gap and number:
+                console.print()
+            line = Text()
+            for span in block.spans:
+                line.append(visible(span.text), style=f"{STYLES[span.style]} {KINDS.get(block.kind, '')}".strip())
+            console.print(line)
+        for file in shown.content.files:
+            console.print(_document(file))
+        console.print()
+
+
+def _document(file: File) -> Panel:
+    return Panel(Text(visible(file.content)), title=Text(visible(file.name)), title_align="left")
+
+
+def _style(block: Block, span: str) -> str:
+    words = {"italic": "italic", "bold": "bold", "code": "ansicyan"}
+    return f"{words.get(span, '')} {'bold' if block.kind in ('heading', 'topic') else ''}".strip()
+
+
+def visible(text: str) -> str:
+    """Control characters can rewrite a screen or a title; they become marks. Line ends and tabs stay."""
+    return "".join("\ufffd" if (c < " " and c not in "\n\t") or "\x7f" <= c <= "\x9f" else c for c in text)

@@ -1,0 +1,103 @@
+"""`askfirst audit verify`: is the audit log whole, and does every clarification agree with it (AU-2)?
+
+What it finds: rows that were changed, removed, put in or moved; an end that was cut off; clarifications changed by
+hand, without an entry, or gone. What no check inside one file can find: a change that recomputes every hash behind
+it. Against that, keep the heads (`heads`) somewhere else.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from bot.ports import AuditFinding
+from storage.chain import EMPTY, REMOVED, Head, clarification_hash, digest, entry_hash
+from storage.records import RecordStore, Row, Snapshot
+
+# Named in the message when the entry's own details show them to differ.
+_COMPARED = ("chosen", "chosen_text", "chosen_via", "user_message_ref", "user_note", "topic", "question")
+
+
+@dataclass
+class _Entries:
+    """What a chain says of the clarifications of its session."""
+
+    named: dict[tuple[str, int], dict[str, Any]] = field(default_factory=dict)
+    removed: int = 0  # rows whose details were removed on request
+
+
+async def verify(store: RecordStore) -> list[AuditFinding]:
+    """Everything that does not agree, chain by chain. An empty list means that all is well."""
+    findings: list[AuditFinding] = []
+    async with store.snapshot() as snapshot:
+        chains = await snapshot.chains()
+        for chain in sorted({*chains, *await snapshot.clarified_sessions()}):
+            entries = _Entries()
+            findings += [finding async for finding in _chain(snapshot, chain, entries)]
+            findings += [finding async for finding in _clarifications(snapshot, chain, entries)]
+    return findings
+
+
+async def heads(store: RecordStore) -> dict[str, Head]:
+    """The number and hash of each chain's last row, to be kept where a forger does not come."""
+    async with store.snapshot() as snapshot:
+        found = {chain: await snapshot.chain_head(chain) for chain in await snapshot.chains()}
+    return {chain: Head(head["seq"], head["hash"]) for chain, head in found.items() if head is not None}
+
+
+async def _chain(snapshot: Snapshot, chain: str, entries: _Entries) -> AsyncIterator[AuditFinding]:
+    last = EMPTY
+    async for row in snapshot.chain(chain):
+        where = f"row {row['seq']} ({row['event']})"
+        if row["seq"] != last.seq + 1:
+            missing = f"row {last.seq + 1}" if row["seq"] == last.seq + 2 else f"rows {last.seq + 1}–{row['seq'] - 1}"
+            yield AuditFinding(chain, where, f"{missing} before this one are missing: removed or renumbered")
+        elif row["prev_hash"] != last.hash:
+            yield AuditFinding(chain, where, "does not follow the row before it: one was changed, put in or moved")
+        if row["hash"] != entry_hash(row):
+            yield AuditFinding(chain, where, "was changed after it was written: its hash does not fit")
+        if row["details"] is None:
+            entries.removed += 1
+        elif digest(row["details"]) != row["details_hash"]:
+            yield AuditFinding(chain, where, "its details were changed after they were written")
+        else:
+            details = json.loads(row["details"])
+            if "clarification_hash" in details:
+                entries.named[details["clarification_id"], details["revision"]] = details
+        last = Head(row["seq"], row["hash"])
+    head = await snapshot.chain_head(chain)
+    if head is None:
+        if last.seq:
+            yield AuditFinding(chain, "head", "the record of the chain's end is gone; rows may be missing at the end")
+    elif head["seq"] > last.seq:
+        yield AuditFinding(chain, "end", f"the chain ends at row {last.seq}, but {head['seq']} were written")
+    elif (head["seq"], head["hash"]) != (last.seq, last.hash):
+        yield AuditFinding(chain, "end", f"the last row is not the one that was written last (row {head['seq']})")
+
+
+async def _clarifications(snapshot: Snapshot, session: str, entries: _Entries) -> AsyncIterator[AuditFinding]:
+    async for row in _revisions(snapshot, session):
+        where = f"clarification {row['id']} revision {row['revision']}"
+        details = entries.named.pop((row["id"], row["revision"]), None)
+        if details is None:
+            if not entries.removed:
+                yield AuditFinding(session, where, "has no entry in the audit log: it was put in or renamed by hand")
+            elif row["user_message_ref"] != REMOVED:
+                yield AuditFinding(session, where, "can not be compared: the details of its entry were removed")
+        elif details["clarification_hash"] != clarification_hash(row):
+            differs = [name for name in _COMPARED if name in details and details[name] != row[name]]
+            names = ", ".join(differs) or "a field that the entry does not repeat"
+            yield AuditFinding(session, where, f"was changed after it was recorded: {names}")
+    for id_, revision in entries.named:
+        yield AuditFinding(
+            session, f"clarification {id_} revision {revision}", "is in the audit log, but the clarification is gone"
+        )
+
+
+async def _revisions(snapshot: Snapshot, session: str) -> AsyncIterator[Row]:
+    async for row in snapshot.history(session):
+        yield row
+    async for row in snapshot.clarifications(session):
+        yield row

@@ -1,0 +1,492 @@
+"""Everything that a store promises. Each store's test file is a short subclass and what is special to it.
+
+A subclass says how to open a store and how to look at its rows *past* the store: a broken `commit` must not be able
+to hide behind a broken `load` (after zarr's store tests).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from bot.core.codec import decode_envelope, decode_state, encode_state
+from bot.core.effects import Audit
+from bot.ports import DuplicateEvent, Settle, StaleRevision, StoreUnavailable
+from storage.records import RecordStore
+from storage.rows import Unstorable
+from storage.verify import verify
+from tests.storage.build import (
+    LEASE,
+    ROOM,
+    START,
+    after,
+    claim,
+    clarification,
+    commit,
+    entry,
+    recorded,
+    redraw,
+    say,
+    session_row,
+    state,
+    texts,
+    timer_due,
+)
+
+Row = dict[str, Any]
+
+
+class StoreContract:
+    # -- given by the subclass -----------------------------------------------------------------------------------
+
+    async def raw_rows(self, store: Any, table: str) -> list[Row]:
+        """All rows of a table as they lie, in the order in which they came."""
+        raise NotImplementedError
+
+    async def raw_put_state(self, store: Any, conversation: str, revision: int, written: str) -> None:
+        """Store a state past the store, as another process would."""
+        raise NotImplementedError
+
+    # -- conversations -------------------------------------------------------------------------------------------
+
+    async def test_a_place_where_nothing_happened_has_no_state(self, store: RecordStore) -> None:
+        assert await store.load(ROOM) is None
+        assert await store.seen("e1") is False
+        assert await store.conversation_of("s1") is None
+        assert await store.next_due() is None
+
+    async def test_a_commit_is_there_for_load_and_past_the_store(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", mark="first", outcome="refused", reason="no access"))
+        assert await store.load(ROOM) == state(1, mark="first")
+        assert await store.seen("e1") is True
+        [kept] = await self.raw_rows(store, "conversation")
+        assert (kept["id"], kept["revision"], decode_state(kept["state"])) == (ROOM, 1, state(1, mark="first"))
+        [event] = await self.raw_rows(store, "event")
+        assert (event["event_id"], event["conversation"], event["revision"]) == ("e1", ROOM, 1)
+        assert (event["kind"], event["outcome"], event["reason"]) == ("message", "refused", "no access")
+        assert decode_envelope(event["envelope"]) == commit("e1").envelope
+        assert event["at"] == 1_796_119_200_123_456
+
+    async def test_load_gives_what_is_stored_not_what_was_handed_in(self, store: RecordStore) -> None:
+        await self.raw_put_state(store, ROOM, 4, encode_state(state(4, mark="by another process")))
+        assert await store.load(ROOM) == state(4, mark="by another process")
+
+    async def test_the_same_event_twice_is_a_duplicate_and_writes_nothing(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", out=(say("one"),), audit=(entry(),)))
+        for expected in (0, 1, 7):  # told even where the revision is stale as well
+            with pytest.raises(DuplicateEvent):
+                await store.commit(commit("e1", expected, mark="again", out=(say("two"),), audit=(entry(),)))
+        assert await store.load(ROOM) == state(1)
+        assert len(await self.raw_rows(store, "outbox")) == 1
+        assert len(await self.raw_rows(store, "audit")) == 1
+
+    async def test_the_same_event_in_another_place_is_a_duplicate(self, store: RecordStore) -> None:
+        await store.commit(commit("e1"))
+        with pytest.raises(DuplicateEvent):
+            await store.commit(commit("e1", 0, "terminal:other"))
+        assert await store.load("terminal:other") is None
+
+    @pytest.mark.parametrize("expected", [0, 1, 3, 9])
+    async def test_a_commit_for_another_revision_is_stale_and_writes_nothing(
+        self, store: RecordStore, expected: int
+    ) -> None:
+        await store.commit(commit("e1"))
+        await store.commit(commit("e2", 1))
+        with pytest.raises(StaleRevision):
+            await store.commit(
+                commit(
+                    "late", expected, mark="late", out=(say("late"),), timers_set=(("t", START),), audit=(entry(),)
+                )
+            )
+        assert await store.load(ROOM) == state(2)
+        assert await store.seen("late") is False
+        for table in ("outbox", "timer", "audit"):
+            assert await self.raw_rows(store, table) == []
+
+    async def test_a_place_that_never_was_can_only_begin_at_revision_1(self, store: RecordStore) -> None:
+        with pytest.raises(StaleRevision):
+            await store.commit(commit("e5", 5))
+        assert await self.raw_rows(store, "conversation") == []
+        assert await self.raw_rows(store, "event") == []
+
+    async def test_a_write_by_another_process_is_noticed_and_then_seen(self, store: RecordStore) -> None:
+        await store.commit(commit("e1"))
+        assert await store.load(ROOM) == state(1)
+        await self.raw_put_state(store, ROOM, 2, encode_state(state(2, mark="elsewhere")))
+        with pytest.raises(StaleRevision):
+            await store.commit(commit("e2", 1))
+        assert await store.load(ROOM) == state(2, mark="elsewhere")
+        await store.commit(commit("e2", 2, mark="here"))
+        assert await store.load(ROOM) == state(3, mark="here")
+
+    async def test_of_many_at_the_same_revision_one_wins(self, store: RecordStore) -> None:
+        results = await asyncio.gather(
+            *(store.commit(commit(f"e{n}", mark=str(n))) for n in range(20)), return_exceptions=True
+        )
+        assert sorted(type(result).__name__ for result in results) == ["NoneType"] + ["StaleRevision"] * 19
+        winner = results.index(None)
+        assert await store.load(ROOM) == state(1, mark=str(winner))
+        assert [event["event_id"] for event in await self.raw_rows(store, "event")] == [f"e{winner}"]
+
+    async def test_one_guilty_commit_of_a_crowd_fails_alone(self, store: RecordStore) -> None:
+        await store.commit(commit("old", 0, "terminal:old"))
+        crowd = [commit(f"e{n}", 0, f"terminal:{n}", audit=(entry(session=f"s{n}"),)) for n in range(30)]
+        crowd[7] = commit("old", 0, "terminal:7")
+        crowd[11] = commit("stale", 3, "terminal:11")
+        results = await asyncio.gather(*(store.commit(one) for one in crowd), return_exceptions=True)
+        assert isinstance(results[7], DuplicateEvent)
+        assert isinstance(results[11], StaleRevision)
+        assert [result for n, result in enumerate(results) if n not in (7, 11)] == [None] * 28
+        assert len(await self.raw_rows(store, "event")) == 29
+        assert await verify(store) == []
+
+    async def test_commits_of_one_place_asked_for_at_once_are_written_in_order(self, store: RecordStore) -> None:
+        earlier = clarification(revision=1, chosen="A")
+        later = clarification(revision=2, chosen="B")
+        await asyncio.gather(
+            store.commit(commit("e1", 0, **recorded(earlier))),
+            store.commit(commit("e2", 1, **recorded(later))),
+            store.commit(commit("e3", 2, mark="last")),
+        )
+        assert await store.load(ROOM) == state(3, mark="last")
+        assert [row["chosen"] for row in await self.raw_rows(store, "clarification")] == ["B"]
+        assert [row["chosen"] for row in await self.raw_rows(store, "clarification_history")] == ["A"]
+        assert await verify(store) == []
+
+    async def test_two_places_never_mix(self, store: RecordStore) -> None:
+        """Field case b07: the same message id in two chats is two messages."""
+        chats = ("telegram:7512345678", "telegram:-1002512345678")
+        for chat in chats:
+            await store.commit(commit(f"{chat}/77", 0, chat, mark=chat, out=(say("card", card=f"card of {chat}"),)))
+        for row in await claim(store):
+            await store.settle(Settle(row.row, "70", 4_503_599_627_370_495))
+        for chat in chats:
+            assert await store.load(chat) == state(1, chat, mark=chat)
+            assert await store.about(chat, "70") == f"card of {chat}"
+        orders = {row["message_order"] for row in await self.raw_rows(store, "outbox")}
+        assert orders == {4_503_599_627_370_495}
+
+    # -- what can not be stored ----------------------------------------------------------------------------------
+
+    async def test_nul_and_half_characters_are_replaced_and_never_fail(self, store: RecordStore) -> None:
+        evil = "a\x00b\ud800c"
+        await store.commit(
+            commit(
+                "e1",
+                mark=evil,
+                reason=evil,
+                out=(say(evil, card=evil),),
+                audit=(entry(said=evil),),
+                clarifications=(clarification(chosen_text=evil),),
+                sessions=(session_row(result={evil: evil}),),
+                timers_set=((evil, START),),
+            )
+        )
+        good = "a\ufffdb\ufffdc"
+        assert await store.load(ROOM) == state(1, mark=good)
+        [row] = await self.raw_rows(store, "clarification")
+        assert row["chosen_text"] == good
+        assert texts(await claim(store)) == [good]
+        assert [timer.name for timer in await store.timers()] == [good]
+        await store.commit(commit(evil, 1))
+        assert await store.seen(evil) is True
+
+    async def test_the_closed_vocabularies_are_kept(self, store: RecordStore) -> None:
+        """AU-1, CA-2."""
+        wrong: list[dict[str, Any]] = [
+            {"audit": (entry("made_up"),)},
+            {"clarifications": (clarification().model_copy(update={"chosen_via": "bot_guess"}),)},
+            {"clarifications": (clarification(user_message_ref=" "),)},
+            {"clarifications": (clarification(answered_by=""),)},
+            {"clarifications": (clarification(), clarification())},
+        ]
+        for more in wrong:
+            with pytest.raises(Unstorable):
+                await store.commit(commit("e1", **more))
+        assert await self.raw_rows(store, "event") == []
+
+    async def test_a_state_must_follow_the_revision_it_was_made_from(self, store: RecordStore) -> None:
+        whole = commit("e1")
+        for wrong in (
+            type(whole)(whole.envelope, 0, state(2), "accepted"),
+            type(whole)(whole.envelope, 0, state(1, "terminal:elsewhere"), "accepted"),
+        ):
+            with pytest.raises(Unstorable):
+                await store.commit(wrong)
+
+    # -- records -------------------------------------------------------------------------------------------------
+
+    async def test_a_clarification_is_kept_whole_and_stamped_with_the_commits_time(self, store: RecordStore) -> None:
+        """CA-1"""
+        record = clarification(user_note="a note", phase=2, platform_at=after(-5))
+        await store.commit(commit("e1", **recorded(record)))
+        [row] = await self.raw_rows(store, "clarification")
+        assert row["chosen_at"] == 1_796_119_200_123_456
+        assert row["platform_at"] == 1_796_119_195_123_456
+        assert json.loads(row["options"])[1] == {
+            "key": "B",
+            "label": "Postgres server",
+            "tradeoff": "many writers",
+            "recommended": True,
+        }
+        plain = record.model_dump(exclude={"kind", "options", "platform_at"})
+        assert {name: row[name] for name in plain} == plain
+
+    async def test_a_new_revision_takes_the_place_and_the_earlier_ones_are_kept(self, store: RecordStore) -> None:
+        for n, letter in enumerate("ABC"):
+            record = clarification(revision=n + 1, chosen=letter)
+            await store.commit(commit(f"e{n}", n, at=after(n), **recorded(record)))
+        assert [row["chosen"] for row in await self.raw_rows(store, "clarification")] == ["C"]
+        earlier = [(row["revision"], row["chosen"]) for row in await self.raw_rows(store, "clarification_history")]
+        assert earlier == [(1, "A"), (2, "B")]
+        with pytest.raises(Unstorable):
+            await store.commit(commit("again", 3, **recorded(clarification(revision=3))))
+        assert await store.seen("again") is False
+
+    async def test_the_same_clarification_id_in_two_sessions_is_two_clarifications(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", **recorded(clarification(session="s1"), clarification(session="s2"))))
+        assert len(await self.raw_rows(store, "clarification")) == 2
+        assert await verify(store) == []
+
+    async def test_audit_rows_are_chained_by_session_and_stamped(self, store: RecordStore) -> None:
+        """AU-1, AU-2"""
+        await store.commit(commit("e1", audit=(entry(n=1), entry(n=2), entry(session=None))))
+        await store.commit(commit("e2", 1, at=after(1), audit=(entry(n=3), entry(session="s2"))))
+        rows = await self.raw_rows(store, "audit")
+        placed = [(row["chain"], row["seq"], row["at"] - rows[0]["at"]) for row in rows]
+        assert placed == [("s1", 1, 0), ("s1", 2, 0), ("system", 1, 0), ("s1", 3, 1_000_000), ("s2", 1, 1_000_000)]
+        chain = [row for row in rows if row["chain"] == "s1"]
+        assert [row["prev_hash"] for row in chain[1:]] == [row["hash"] for row in chain[:-1]]
+        heads = {row["chain"]: (row["seq"], row["hash"]) for row in await self.raw_rows(store, "audit_head")}
+        assert heads["s1"] == (3, chain[-1]["hash"])
+        assert await verify(store) == []
+
+    async def test_an_audit_row_keeps_its_details(self, store: RecordStore) -> None:
+        row = Audit(
+            event="route.chosen",
+            session="s1",
+            phase=3,
+            actor="human:terminal:ana",
+            details={"z": [1, None], "a": "ü"},
+        )
+        await store.commit(commit("e1", audit=(row,)))
+        [kept] = await self.raw_rows(store, "audit")
+        assert (kept["event"], kept["phase"], kept["actor"]) == ("route.chosen", 3, "human:terminal:ana")
+        assert kept["details"] == '{"a":"ü","z":[1,null]}'
+
+    async def test_a_session_row_is_replaced(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", sessions=(session_row(),)))
+        await store.commit(
+            commit("e2", 1, sessions=(session_row("s1", "completed", ended_at=after(9), result={"a": 1}),))
+        )
+        [row] = await self.raw_rows(store, "session")
+        assert (row["state"], row["ended_at"] - row["started_at"], row["result"]) == (
+            "completed",
+            9_000_000,
+            '{"a":1}',
+        )
+        assert await store.conversation_of("s1") == ROOM
+
+    # -- outbox --------------------------------------------------------------------------------------------------
+
+    async def test_only_the_oldest_row_of_a_place_is_given_out(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", out=(say("one"), say("two"))))
+        await store.commit(commit("e2", 1, out=(say("three"),)))
+        await store.commit(commit("e3", 0, "terminal:other", out=(say("other"),)))
+        taken = await claim(store)
+        assert texts(taken) == ["one", "other"]
+        assert (taken[0].conversation, taken[0].platform, taken[0].attempts) == (ROOM, "terminal", 0)
+        assert taken[0].created_at == START
+        assert await claim(store) == []
+        for expected in ("two", "three"):
+            await store.settle(Settle(taken[0].row, f"m-{expected}"))
+            taken = await claim(store)
+            assert texts(taken) == [expected]
+        assert await store.waiting() == 2
+
+    async def test_a_claim_takes_the_oldest_first_up_to_its_limit(self, store: RecordStore) -> None:
+        for n in range(5):
+            await store.commit(commit(f"e{n}", 0, f"terminal:{n}", out=(say(str(n)),)))
+        assert texts(await claim(store, limit=2)) == ["0", "1"]
+        assert texts(await claim(store, limit=2)) == ["2", "3"]
+
+    async def test_a_claim_hides_a_row_until_its_lease_ends(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", out=(say("one"), say("two"))))
+        [first] = await claim(store)
+        assert await claim(store, START + LEASE - timedelta(microseconds=1)) == []
+        assert await store.next_due() == START + LEASE
+        [again] = await claim(store, START + LEASE)
+        assert (again.row, again.attempts) == (first.row, 0)
+
+    async def test_concurrent_claims_never_share_a_row(self, store: RecordStore) -> None:
+        for n in range(40):
+            await store.commit(commit(f"e{n}", 0, f"terminal:{n}", out=(say(str(n)),)))
+        batches = await asyncio.gather(*(claim(store, limit=7) for _ in range(10)))
+        numbers = [row.row for batch in batches for row in batch]
+        assert len(numbers) == len(set(numbers)) == 40
+
+    async def test_a_row_to_be_tried_again_waits_and_keeps_the_ones_behind_it_waiting(
+        self, store: RecordStore
+    ) -> None:
+        await store.commit(commit("e1", out=(say("one"), say("two"))))
+        [row] = await claim(store)
+        await store.retry_at(row.row, after(60), "asked for a pause")
+        assert await claim(store, after(59)) == []
+        assert await store.next_due() == after(60)
+        [again] = await claim(store, after(60))
+        assert (texts([again]), again.attempts) == (["one"], 1)
+
+    async def test_a_row_that_is_given_up_lets_the_next_one_go(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", out=(say("one"), say("two"))))
+        [row] = await claim(store)
+        await store.give_up(row.row, "blocked")
+        assert texts(await claim(store)) == ["two"]
+        kept = (await self.raw_rows(store, "outbox"))[0]
+        assert (kept["state"], kept["attempts"], kept["error"]) == ("given_up", 1, "blocked")
+
+    async def test_a_settled_row_is_found_by_its_message(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", out=(say("a", about="s1.1", card="c"), say("b", card="s1.2"), say("c"))))
+        for message in ("m1", "m2", "m3"):
+            [row] = await claim(store)
+            await store.settle(Settle(row.row, message, 5))
+        assert await store.about(ROOM, "m1") == "s1.1"
+        assert await store.about(ROOM, "m2") == "s1.2"
+        assert await store.about(ROOM, "m3") is None
+        assert await store.about(ROOM, "m4") is None
+        assert await store.about("terminal:other", "m1") is None
+        assert await store.waiting() == 0
+
+    async def test_the_first_report_of_a_row_counts(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", out=(say("a", card="c"), say("b"))))
+        [row] = await claim(store)
+        await store.settle(Settle(row.row, "m1"))
+        await store.settle(Settle(row.row, "m2"))
+        await store.retry_at(row.row, START, "late")
+        await store.give_up(row.row, "later")
+        assert await store.about(ROOM, "m1") == "c"
+        assert texts(await claim(store)) == ["b"]
+
+    async def test_a_commit_settles_in_the_same_transaction(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", out=(say("a", card="c"), say("b"))))
+        [row] = await claim(store)
+        with pytest.raises(StaleRevision):
+            await store.commit(commit("posted", 5, settle=Settle(row.row, "m1", 9)))
+        assert await store.about(ROOM, "m1") is None
+        await store.commit(commit("posted", 1, settle=Settle(row.row, "m1", 9)))
+        assert await store.about(ROOM, "m1") == "c"
+        assert texts(await claim(store)) == ["b"]
+
+    async def test_a_redraw_knows_where_its_card_stands(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", out=(say("card", card="c"), say("card anew", card="c"))))
+        for message in ("m1", "m2"):
+            [row] = await claim(store)
+            assert row.card_message is None
+            await store.settle(Settle(row.row, message))
+        await store.commit(commit("e2", 1, out=(redraw("new", "c"),)))
+        [row] = await claim(store)
+        assert row.card_message == "m2"
+        await store.settle(Settle(row.row, "m2"))
+        assert await store.posted_count("terminal") == 2
+        assert await store.posted_count("telegram") == 0
+
+    async def test_a_redraw_of_a_card_never_posted_has_no_place(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", 0, "terminal:other", out=(say("card", card="c"),)))
+        [row] = await claim(store)
+        await store.settle(Settle(row.row, "m1"))
+        await store.commit(commit("e2", out=(redraw("new", "c"),)))
+        [row] = await claim(store)
+        assert row.card_message is None
+
+    async def test_a_waiting_redraw_is_superseded_by_a_later_one(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", out=(say("card", card="c"), redraw("1", "c"), redraw("other", "d"))))
+        await store.commit(commit("e2", 1, out=(redraw("2", "c"), redraw("3", "c"))))
+        await store.commit(commit("e3", 0, "terminal:other", out=(redraw("elsewhere", "c"),)))
+        sent = []
+        for _ in range(5):
+            for row in await claim(store):
+                sent += texts([row])
+                await store.settle(Settle(row.row, None))
+        assert sent == ["card", "elsewhere", "other", "3"]
+        assert await store.waiting() == 0
+
+    async def test_a_claimed_redraw_is_not_superseded(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", out=(redraw("1", "c"),)))
+        [row] = await claim(store)
+        await store.commit(commit("e2", 1, at=after(1), out=(redraw("2", "c"),)))
+        assert await claim(store, after(2)) == []
+        await store.settle(Settle(row.row, "m1"))
+        assert texts(await claim(store, after(2))) == ["2"]
+
+    async def test_a_redraw_whose_claim_ran_out_is_superseded(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", out=(redraw("1", "c"),)))
+        await claim(store)
+        late = START + LEASE
+        await store.commit(commit("e2", 1, at=late, out=(redraw("2", "c"),)))
+        assert texts(await claim(store, late)) == ["2"]
+
+    # -- timers --------------------------------------------------------------------------------------------------
+
+    async def test_timers_come_due_in_order(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", timers_set=(("late", after(20)), ("soon", after(10)))))
+        await store.commit(commit("e2", 0, "terminal:other", timers_set=(("soon", after(5)),)))
+        assert await store.due(after(4), 10) == []
+        assert [(t.conversation, t.name, t.at) for t in await store.due(after(10), 10)] == [
+            ("terminal:other", "soon", after(5)),
+            (ROOM, "soon", after(10)),
+        ]
+        assert len(await store.due(after(99), 2)) == 2
+        assert await store.next_due() == after(5)
+        assert [timer.name for timer in await store.timers("lat")] == ["late"]
+        assert await store.timers("%") == []
+        assert len(await store.timers()) == 3
+
+    async def test_setting_a_timer_again_moves_it_and_clearing_removes_it(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", timers_set=(("a", after(1)), ("b", after(2)))))
+        await store.commit(commit("e2", 1, timers_set=(("a", after(9)),), timers_cleared=("b", "never set")))
+        assert [(t.name, t.at) for t in await store.timers()] == [("a", after(9))]
+
+    async def test_a_timer_ends_with_the_commit_of_its_own_event(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", timers_set=(("a", after(1)), ("b", after(1)))))
+        due = timer_due("a", "t1", at=after(2))
+        await store.commit(commit("t1", 1, at=after(2), event=due.event))
+        assert [timer.name for timer in await store.timers()] == ["b"]
+
+    async def test_a_timer_moved_while_it_came_due_stays(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", timers_set=(("a", after(1)),)))
+        await store.commit(commit("e2", 1, timers_set=(("a", after(50)),)))
+        await store.commit(commit("t1", 2, at=after(2), event=timer_due("a", "t1").event))
+        assert [timer.at for timer in await store.timers()] == [after(50)]
+
+    async def test_a_timer_set_by_its_own_event_is_set(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", timers_set=(("a", after(1)),)))
+        more: dict[str, Any] = {"timers_set": (("a", after(50)),), "timers_cleared": ("a",)}
+        await store.commit(commit("t1", 1, at=after(2), event=timer_due("a", "t1").event, **more))
+        assert [timer.at for timer in await store.timers()] == [after(50)]
+
+    # -- the end -------------------------------------------------------------------------------------------------
+
+    async def test_a_cancelled_commit_is_written_whole_or_not_at_all(self, store: RecordStore) -> None:
+        tasks = [
+            asyncio.create_task(store.commit(commit(f"e{n}", 0, f"terminal:{n}", out=(say("x"),)))) for n in range(20)
+        ]
+        await asyncio.sleep(0)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await store.commit(commit("after", 0))  # the queue is in order: what was asked for before is done
+        events = {row["conversation"] for row in await self.raw_rows(store, "event")}
+        assert events == {row["conversation"] for row in await self.raw_rows(store, "outbox")} | {ROOM}
+        for n in range(20):
+            known = await store.load(f"terminal:{n}")
+            assert (known is not None) == (f"terminal:{n}" in events)
+
+    async def test_after_close_the_store_says_so(self, store: RecordStore) -> None:
+        await store.close()
+        with pytest.raises(StoreUnavailable):
+            await store.commit(commit("e1"))
+        with pytest.raises(StoreUnavailable):
+            await store.seen("e1")

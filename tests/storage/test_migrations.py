@@ -1,0 +1,162 @@
+"""The way to a current database: from nothing, from older ones, never from a newer one."""
+
+# ruff: noqa: ASYNC240 - tests may block
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from alembic import command
+from alembic.script import ScriptDirectory
+from sqlalchemy import create_engine
+
+from bot.ports import NewerDatabase, StoreUnavailable
+from storage import migrate, open_store
+from storage.schema import metadata
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "askfirst.db"
+
+
+def schema_of(path: Path) -> dict[str, str]:
+    """Every table and index as SQLite holds it, spacing aside: with STRICT, CHECK and conditions."""
+    with closing(sqlite3.connect(path)) as connection:
+        rows = connection.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
+    return {name: " ".join(sql.split()) for name, sql in rows if name not in ("alembic_version", "sqlite_sequence")}
+
+
+def test_the_migrations_arrive_at_the_declared_schema(path: Path, tmp_path: Path) -> None:
+    migrate.upgrade(path)
+    declared = tmp_path / "declared.db"
+    engine = create_engine(f"sqlite:///{declared}")
+    metadata.create_all(engine)
+    engine.dispose()
+    assert schema_of(path) == schema_of(declared)
+
+
+def test_every_table_is_strict(path: Path) -> None:
+    migrate.upgrade(path)
+    with closing(sqlite3.connect(path)) as connection:
+        strict = {row[1]: row[5] for row in connection.execute("PRAGMA table_list") if row[0] == "main"}
+    assert {name for name in metadata.tables if not strict[name]} == set()
+
+
+def test_the_program_knows_the_last_migration(path: Path) -> None:
+    migrate.upgrade(path)
+    with migrate.connected(path) as connection:
+        script = ScriptDirectory.from_config(migrate.alembic_config(connection))
+    assert script.get_current_head() == migrate.VERSION
+    versions = sorted(revision.revision for revision in script.walk_revisions())
+    assert versions == [f"{n + 1:04d}" for n in range(len(versions))]  # `check` compares them as text
+
+
+def test_an_empty_file_gets_everything_and_a_current_one_is_left_alone(path: Path) -> None:
+    assert migrate.check(path) is None
+    assert not path.exists()
+    path.touch()
+    assert migrate.upgrade(path) == migrate.VERSION == migrate.check(path)
+    before = path.read_bytes()
+    assert migrate.upgrade(path) == migrate.VERSION
+    assert path.read_bytes() == before
+
+
+def test_a_current_database_is_opened_without_alembic(path: Path) -> None:
+    """It takes half a second to import."""
+    migrate.upgrade(path)
+    program = (
+        "import asyncio, sys, storage\n"
+        "async def main():\n"
+        "    await (await storage.open_store(sys.argv[1])).close()\n"
+        "asyncio.run(main())\n"
+        "assert not {'alembic', 'sqlalchemy'} & set(sys.modules)\n"
+    )
+    subprocess.run([sys.executable, "-W", "error", "-c", program, str(path)], check=True, timeout=60)
+
+
+async def test_a_newer_database_is_refused_untouched(path: Path) -> None:
+    migrate.upgrade(path)
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("UPDATE alembic_version SET version_num = '0999'")
+    before = path.read_bytes()
+    for create in (True, False):
+        with pytest.raises(NewerDatabase, match=r"version 0999.*up to 0001.*Upgrade askfirst") as caught:
+            await open_store(str(path), create=create)
+        assert str(path) in str(caught.value)
+    with pytest.raises(NewerDatabase):
+        migrate.upgrade(path)
+    assert path.read_bytes() == before
+
+
+async def test_an_older_database_is_brought_up_or_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    migrate.upgrade(path)
+    monkeypatch.setattr(migrate, "VERSION", "0002")
+    with pytest.raises(StoreUnavailable, match=r"version 0001.*needs 0002.*askfirst db upgrade"):
+        await open_store(str(path), create=False)
+
+
+def test_a_database_of_another_program_is_refused_untouched(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("CREATE TABLE songs (title TEXT)")
+    before = path.read_bytes()
+    with pytest.raises(StoreUnavailable, match="not one of askfirst"):
+        migrate.upgrade(path)
+    assert path.read_bytes() == before
+
+
+def test_an_interrupted_migration_leaves_the_old_state(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second statement of the migration is reached and everything is undone."""
+
+    class PowerCutError(Exception):
+        pass
+
+    created = []
+
+    def stop(connection: sqlite3.Connection) -> None:
+        def watch(statement: str) -> None:
+            if statement.lstrip().startswith("CREATE TABLE"):
+                created.append(statement)
+
+        connection.set_trace_callback(watch)
+        # Denied from the fifth table on: the error comes from the middle of the migration.
+        connection.set_authorizer(
+            lambda action, *_: (
+                sqlite3.SQLITE_DENY
+                if action == sqlite3.SQLITE_CREATE_TABLE and len(created) > 4
+                else sqlite3.SQLITE_OK
+            )
+        )
+
+    plain = migrate._connect
+
+    def connect(path: Path, *, create: bool) -> sqlite3.Connection:
+        connection = plain(path, create=create)
+        if create:
+            stop(connection)
+        return connection
+
+    monkeypatch.setattr(migrate, "_connect", connect)
+    with pytest.raises(StoreUnavailable):
+        migrate.upgrade(path)
+    assert len(created) > 4
+    assert schema_of(path) == {}
+    monkeypatch.undo()
+    assert migrate.upgrade(path) == migrate.VERSION
+
+
+def test_two_programs_may_upgrade_at_once(path: Path) -> None:
+    program = "import sys, pathlib; from storage.migrate import upgrade; upgrade(pathlib.Path(sys.argv[1]))"
+    upgrades = [subprocess.Popen([sys.executable, "-W", "error", "-c", program, str(path)]) for _ in range(3)]
+    assert [process.wait(60) for process in upgrades] == [0, 0, 0]
+    assert migrate.check(path) == migrate.VERSION
+
+
+def test_alembic_sees_no_difference(path: Path) -> None:
+    migrate.upgrade(path)
+    with migrate.connected(path) as connection:
+        command.check(migrate.alembic_config(connection))

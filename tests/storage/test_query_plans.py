@@ -1,0 +1,62 @@
+"""The statements of every day stay fast as the file grows: each one goes by an index, and none sorts or scans."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from storage.migrate import upgrade
+from storage.queries import statements
+
+# statement -> what may be scanned all the same, and why
+ALLOWED = {
+    "claim": {"SCAN waiting", "USE TEMP B-TREE FOR ORDER BY"},  # by a partial index: only rows that wait
+    "next_due": {"SCAN waiting", "SCAN timer", "SCAN soonest"},  # the same; two rows
+    "waiting": {"SCAN outbox"},  # the same
+    "due": {"USE TEMP B-TREE FOR RIGHT PART OF ORDER BY"},  # timers of the same microsecond
+    "timers": {"SCAN timer", "USE TEMP B-TREE FOR RIGHT PART OF ORDER BY"},  # few; for people and at the start
+    "sessions": {"SCAN session"},  # all of them, in the order of an index
+    "clarifications": {
+        "SCAN clarification",
+        "USE TEMP B-TREE FOR RIGHT PART OF ORDER BY",
+    },  # one session at a time
+    "session_clarifications": {"USE TEMP B-TREE FOR ORDER BY"},  # one session's
+    "session_history": {"USE TEMP B-TREE FOR ORDER BY"},
+    "card_message": {"USE TEMP B-TREE FOR ORDER BY"},  # one card's rows
+    "about": {"USE TEMP B-TREE FOR ORDER BY"},  # one message's rows
+    "clarified_sessions": {"SCAN clarif", "USE TEMP B-TREE FOR DISTINCT"},  # for `verify`, which reads everything
+    "chains": {"SCAN audit_head", "SCAN audit"},
+}
+
+
+@pytest.fixture(scope="module")
+def connection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sqlite3.Connection]:
+    path: Path = tmp_path_factory.mktemp("plans") / "askfirst.db"
+    upgrade(path)
+    with closing(sqlite3.connect(path)) as connection:
+        yield connection
+
+
+@pytest.mark.parametrize("name", sorted(statements()))
+def test_a_statement_goes_by_an_index(connection: sqlite3.Connection, name: str) -> None:
+    sql = statements()[name].sql
+    values = dict.fromkeys(re.findall(r"(?<!:):(\w+)", sql), 1)
+    plan = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}", values)]
+    costly = [step for step in plan if step.startswith("SCAN") or "TEMP B-TREE" in step]
+    allowed = ALLOWED.get(name, set())
+    for step in costly:
+        assert any(step.startswith(start) for start in allowed), "\n".join(plan)
+        if step.startswith("SCAN") and "soonest" not in step and "clarified" not in step:
+            assert "USING" in step or name == "timers", "\n".join(plan)
+
+
+def test_the_outbox_is_searched_among_waiting_rows_only(connection: sqlite3.Connection) -> None:
+    for name in ("claim", "next_due", "waiting"):
+        sql = statements()[name].sql
+        plan = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}", {"now": 1, "until": 1, "limit": 1})]
+        assert any("outbox_waiting" in step for step in plan), "\n".join(plan)

@@ -1,0 +1,50 @@
+"""Single values as stored."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from storage.values import canonical, cleaned, iso, micros, moment, text
+
+
+@given(st.datetimes(timezones=st.just(UTC)))
+def test_a_moment_comes_back_to_the_microsecond(when: datetime) -> None:
+    assert moment(micros(when)) == when
+
+
+def test_a_moment_is_stored_in_utc() -> None:
+    berlin = timezone(timedelta(hours=1))
+    assert micros(datetime(1970, 1, 1, 1, 0, 0, 5, tzinfo=berlin)) == 5
+    assert iso(5) == "1970-01-01T00:00:00.000005Z"
+    assert iso(0) == "1970-01-01T00:00:00.000000Z"
+
+
+@given(st.text(st.characters(codec=None)))
+def test_every_text_can_be_stored_and_only_what_can_not_is_replaced(value: str) -> None:
+    stored = text(value)
+    assert stored.encode().decode() == stored
+    assert "\0" not in stored
+    assert len(stored) == len(value)
+    assert all(new in (old, "\ufffd") for old, new in zip(value, stored, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        ({"b": 1, "a": [None, True, "ü"]}, '{"a":[null,true,"ü"],"b":1}'),
+        ({"a": ("x", 2.5)}, '{"a":["x",2.5]}'),
+        ({"a\0": "\ud800"}, '{"a\ufffd":"\ufffd"}'),
+        ({"at": datetime(2026, 12, 1, tzinfo=UTC)}, '{"at":"2026-12-01T00:00:00Z"}'),
+    ],
+)
+def test_one_json_text_per_value(value: Any, written: str) -> None:
+    assert canonical(value) == written
+
+
+def test_cleaning_leaves_other_values_alone() -> None:
+    assert cleaned([1, None, 2.5, {"a": "b"}]) == [1, None, 2.5, {"a": "b"}]
