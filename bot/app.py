@@ -69,7 +69,12 @@ def load_book(settings: Settings) -> Book:
     packs = load_packs(settings)
     playbooks: dict[str, Playbook] = {}
     for place in sorted(p for p in _folder(settings, "packs").iterdir() if (p / "playbooks").is_dir()):
-        playbooks |= load_playbooks(place / "playbooks")
+        found = load_playbooks(place / "playbooks")
+        if twice := playbooks.keys() & found.keys():
+            raise BadSettings(
+                f"{place / 'playbooks'}: another pack has a playbook for {', '.join(sorted(twice))} too."
+            )
+        playbooks |= found
     if not packs:
         raise BadSettings(f"there is no pack in {settings.config / 'packs'}: a pack is a folder with a pack.yaml.")
     if settings.pack is not None and settings.pack not in packs:

@@ -193,7 +193,7 @@ class Outbox:
         if wait > self._patience.lease / 4:
             await self._store.retry_at(row.row, now + wait, "paced")
             return False
-        self._pacer.take(budgets, now + wait)
+        self._pacer.take(budgets, now)
         if wait > timedelta(0):
             await self._clock.sleep(wait.total_seconds())
         return True

@@ -36,9 +36,13 @@ class Pacer:
         waits = [self._free_at.get(name, now) - now - rate.interval * (rate.burst - 1) for name, rate in budgets]
         return max([timedelta(0), *waits])
 
-    def take(self, budgets: Sequence[tuple[str, Rate]], at: datetime) -> None:
-        """Use one message of every budget at the moment `at`, which `wait` has named."""
+    def take(self, budgets: Sequence[tuple[str, Rate]], now: datetime) -> None:
+        """Use one message of every budget.
+
+        Counted from now, also where one budget makes the message wait: a budget that is shared with others must not
+        be held until the slowest place has had its turn.
+        """
         for name, rate in budgets:
-            self._free_at[name] = max(self._free_at.get(name, at), at) + rate.interval
+            self._free_at[name] = max(self._free_at.get(name, now), now) + rate.interval
         if len(self._free_at) > 10_000:  # places come and go; a moment in the past says nothing
-            self._free_at = {name: free for name, free in self._free_at.items() if free > at}
+            self._free_at = {name: free for name, free in self._free_at.items() if free > now}

@@ -168,11 +168,11 @@ def _check_routes(source: Source, listed: RoutesFile, rules: PhaseRules | None) 
             commands[command] = workflow.id
         phase = workflow.default_for_phase
         if phase is not None:
-            where = (*at, "default_for_phase")
+            line = (*at, "default_for_phase")
             if phase in defaults:
-                source.report(where, f"phase {phase} already has the default {defaults[phase]}")
+                source.report(line, f"phase {phase} already has the default {defaults[phase]}")
             if rules and phase not in numbers:
-                source.report(where, f"phase {phase} is not in phases.yaml")
+                source.report(line, f"phase {phase} is not in phases.yaml")
             defaults[phase] = workflow.id
         for number, other in enumerate(workflow.covers):
             if other not in known:

@@ -57,7 +57,9 @@ def _read(path: Path, mistakes: list[str]) -> dict[str, Any]:
         elif name in VALUE_CLASSES:
             language[name] = _values(path, name, node, mistakes)
         else:
-            mistakes.append(f"{where}: unknown word class {name!r}; the classes are listed in bot/core/replies/phrases.py")
+            mistakes.append(
+                f"{where}: unknown word class {name!r}; the classes are listed in bot/core/replies/phrases.py"
+            )
     return language
 
 

@@ -100,7 +100,7 @@ async def _events(snapshot: Snapshot, session: Row) -> AsyncIterator[dict[str, A
 def _entry(row: Row) -> dict[str, Any]:
     return {
         "seq": row["seq"],
-        "at": iso(row["at"]),
+        "timestamp": iso(row["at"]),
         "event": row["event"],
         "phase": row["phase"],
         "actor": row["actor"],

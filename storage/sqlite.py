@@ -20,7 +20,7 @@ from bot.core.codec import decode_effect, decode_state
 from bot.core.state import Conversation
 from bot.ports import Commit, DueTimer, DuplicateEvent, OutboxRow, Settle
 from storage.lane import Lane, open_lane
-from storage.queries import one, rows
+from storage.queries import many, one, rows
 from storage.records import Snapshot
 from storage.rows import Row, outbox_row, prepare, settled
 from storage.sqlite_reader import open_snapshot
@@ -115,7 +115,8 @@ class SqliteStore:
         return [outbox_row(row, decode_effect) for row in sorted(taken, key=lambda row: row["row"])]
 
     async def settle(self, settle: Settle) -> None:
-        await self._change("settle_now", **settled(settle))
+        row = settled(settle)
+        await self._writer.ask(lambda connection: many("settle", connection, [row]))
 
     async def retry_at(self, row: int, at: datetime, error: str) -> None:
         await self._change("retry_at", row=row, at=micros(at), error=text(error))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -56,11 +56,15 @@ class SqliteSnapshot:
 
     async def _rows(self, name: str, **values: Any) -> AsyncIterator[Row]:
         try:
-            async with self._connection.execute(statements()[name].sql, values) as cursor:
+            cursor = await self._connection.execute(statements()[name].sql, values)
+            try:
                 while portion := await cursor.fetchmany(PORTION):
                     for row in portion:
                         assert isinstance(row, dict)
                         yield row
+            finally:
+                with suppress(sqlite3.ProgrammingError):  # a reader that stopped early outlived its connection
+                    await cursor.close()
         except sqlite3.Error as error:
             raise unavailable(error, str(self._path)) from error
 

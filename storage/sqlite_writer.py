@@ -37,8 +37,9 @@ class Writer:
     """Runs on the connection's thread only; holds what it knows of the database between batches."""
 
     def __init__(self) -> None:
+        # The ends of the chains written to lately. Where another process has gone on with a chain, the next row is a
+        # conflict (unique chain + seq), and the chains are read again.
         self._heads: dict[str, Head] = {}
-        self._version: int | None = None
 
     def run(self, connection: sqlite3.Connection, jobs: Sequence[Job]) -> Sequence[Any]:
         """One result per job. Raises only when the database itself fails; then nothing was written."""
@@ -58,11 +59,8 @@ class Writer:
     def _begin(self, connection: sqlite3.Connection) -> None:
         # IMMEDIATE: a transaction that reads first and then writes fails at once, whatever the busy timeout.
         connection.execute("BEGIN IMMEDIATE")
-        # Changes when another connection has written (sqlite.org/pragma.html#pragma_data_version).
-        version = connection.execute("PRAGMA data_version").fetchone()["data_version"]
-        if version != self._version or len(self._heads) > MOST_HEADS:
+        if len(self._heads) > MOST_HEADS:
             self._heads.clear()
-            self._version = version
 
     def _together(self, connection: sqlite3.Connection, jobs: Sequence[Job]) -> list[Any]:
         self._begin(connection)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from prompt_toolkit.formatted_text import FormattedText
+from rich.cells import cell_len
 from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
@@ -23,10 +24,14 @@ ROOM = 4  # rows kept for the input line, the buttons and what was said last
 
 class Board:
     def __init__(
-        self, console: Callable[[], Console], rows: Callable[[], int], redraw: Callable[[], None], person: str = "you"
+        self,
+        console: Callable[[], Console],
+        size: Callable[[], tuple[int, int]],
+        redraw: Callable[[], None],
+        person: str = "you",
     ) -> None:
         self._console = console
-        self._rows = rows
+        self._size = size
         self._redraw = redraw
         self._person = person
         self._card: Shown | None = None
@@ -84,7 +89,10 @@ class Board:
             self._card = None
 
     def _too_tall(self, shown: Shown) -> bool:
-        return plain(shown.content).count("\n") + 1 > max(1, self._rows() - ROOM)
+        rows, columns = self._size()
+        lines = plain(shown.content).split("\n")
+        needed = sum(max(1, -(-cell_len(line) // max(1, columns))) for line in lines)  # long lines wrap
+        return needed > max(1, rows - ROOM)
 
     def _scroll(self, shown: Shown) -> None:
         console = self._console()
@@ -98,7 +106,9 @@ class Board:
                 line.append(visible(span.text), style=f"{STYLES[span.style]} {KINDS.get(block.kind, '')}".strip())
             console.print(line)
         for file in shown.content.files:
-            console.print(_document(file))
+            # Documents for programs are named only: pages of JSON are not what a person came for.
+            is_text = file.media.startswith("text/")
+            console.print(_document(file) if is_text else Text(f"({visible(file.name)}, {file.media})", style="dim"))
         console.print()
 
 

@@ -44,6 +44,7 @@ class Chat:
 
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
+        self._heard = parts.runner.bell.listen()
         self._next_id = 1
 
     async def begin(self) -> None:
@@ -53,27 +54,24 @@ class Chat:
 
     async def settle(self) -> None:
         """Fire what is due and send what is ready."""
+        self._heard.clear()
         await self._parts.timers.fire_due()
         await self._parts.outbox.drain()
 
     async def wait_for(self, coming: asyncio.Future[T]) -> T:
         """Wait for the next line; meanwhile timers fire and other events' messages go out."""
         parts = self._parts
-        heard = parts.runner.bell.listen()
-        try:
-            while not coming.done():
-                heard.clear()
+        while not coming.done():
+            due = await parts.store.next_due()
+            quiet = asyncio.ensure_future(heard_or_due(self._heard, parts.clock, due, least=PAUSE))
+            try:
+                await asyncio.wait((coming, quiet), return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                quiet.cancel()
+                await asyncio.gather(quiet, return_exceptions=True)
+            if not coming.done():
                 await self.settle()
-                due = await parts.store.next_due()
-                quiet = asyncio.ensure_future(heard_or_due(heard, parts.clock, due, least=PAUSE))
-                try:
-                    await asyncio.wait((coming, quiet), return_when=asyncio.FIRST_COMPLETED)
-                finally:
-                    quiet.cancel()
-                    await asyncio.gather(quiet, return_exceptions=True)
-            return coming.result()
-        finally:
-            parts.runner.bell.leave(heard)
+        return coming.result()
 
     async def take(self, line: Line, line_id: str) -> Handled:
         """Handle a line and send everything that follows from it."""

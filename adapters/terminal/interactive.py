@@ -58,7 +58,7 @@ async def run_interactive(
     board = Board(
         # A console writes where standard output goes now: above the input line, while that is patched.
         console=lambda: console or Console(highlight=False, soft_wrap=False),
-        rows=lambda: session.output.get_size().rows,
+        size=lambda: (session.output.get_size().rows, session.output.get_size().columns),
         redraw=session.app.invalidate,
         person=person,
     )

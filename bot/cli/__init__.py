@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
@@ -227,8 +228,8 @@ def main() -> None:
     except (BadSettings, PackRefused, StoreUnavailable, Unloadable) as error:
         typer.echo(f"askfirst: {error}", err=True)
         sys.exit(1)
-    except BrokenPipeError:
-        sys.stderr.close()
+    except BrokenPipeError:  # nobody reads any more, as behind `head`; keep Python from saying so again at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
 
 

@@ -11,9 +11,10 @@ from typing import Any
 import typer
 
 from bot.cli.chat import run_lines
-from bot.cli.records import opened, printable
+from bot.cli.records import opened
 from config.settings import BUNDLED, Settings
 from storage.export import export
+from storage.marks import marked
 
 SAMPLE = BUNDLED / "sample.jsonl"
 
@@ -64,6 +65,5 @@ def _print_person(line: dict[str, Any]) -> None:
 def _block(head: str, text: str) -> str:
     """Text under a speaker's name, indented."""
     return "\n".join(
-        (head.rjust(10) if number == 0 else " " * 10) + printable(line)
-        for number, line in enumerate(text.split("\n"))
+        (head.rjust(10) if number == 0 else " " * 10) + marked(line) for number, line in enumerate(text.split("\n"))
     )

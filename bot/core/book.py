@@ -22,7 +22,7 @@ class Book:
     access: Access = field(default_factory=Access)
     default_pack: Mapping[str, str] = field(default_factory=lambda: {"*": "research", "slack": "triage"})
     grace: timedelta = timedelta(seconds=5)  # RD-16
-    bot_name: str | None = None
+    bot_names: Mapping[str, str] = field(default_factory=lambda: {"terminal": "askfirst"})  # ours, by platform
     closing_sessions_kept: int = 5  # ended sessions kept whole in a conversation's state, for amendments
 
     def pack_for(self, platform: str, setting: str | None) -> Pack:

@@ -66,6 +66,11 @@ class Turn:
         return self.envelope.place.platform
 
     @property
+    def bot_name(self) -> str | None:
+        """What a mention of the bot looks like here, without the @; None where it is not known."""
+        return self.book.bot_names.get(self.surface)
+
+    @property
     def pack(self) -> Pack:
         return self.book.pack_for(self.surface, self.state.settings.pack)
 
@@ -205,8 +210,12 @@ class Turn:
     def finish(self) -> Step:
         """The step: older ended sessions shrink to a line, changed sessions get their row."""
         for session in self.state.sessions:
-            if self.before.session(session.id) != session:
-                self.records.append(self._row(session))
+            before = self.before.session(session.id)
+            if before is session:
+                continue
+            row = self._row(session)
+            if before is None or self._row(before) != row:
+                self.records.append(row)
         ended = [s for s in self.state.sessions if s.stage.kind == "ended" and s.id != self.state.active]
         for session in ended[: -self.book.closing_sessions_kept]:
             assert isinstance(session.stage, Ended)

@@ -174,6 +174,9 @@ def round_card(session: Session, round_: Round, *, bulk: bool, route_note: str |
     if session.settled and not any(i.status != "open" for i in round_.items):
         known = "; ".join(f"{s.topic}: {s.value}" for s in session.settled)
         blocks.append(text(f"Taken from your message, not asked: {known}."))
+    later = [dropped.topic for dropped in session.dropped if dropped.later]
+    if later:
+        blocks.append(text(f"As many as fit one round; left for later: {', '.join(later)}."))
     folded = True
     for item in round_.items:
         if item.status == "open":

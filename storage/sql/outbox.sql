@@ -77,10 +77,3 @@ SELECT conversation, name, at FROM timer WHERE at <= :now ORDER BY at, conversat
 SELECT conversation, name, at FROM timer
 WHERE substr(name, 1, length(:prefix)) = :prefix
 ORDER BY at, conversation, name;
-
--- name: settle_now^
--- As `settle` in commit.sql, outside a commit.
-UPDATE outbox
-SET state = 'sent', message = :message, message_order = :message_order, lease_until = NULL
-WHERE row = :row AND state <> 'sent'
-RETURNING row;

@@ -125,3 +125,19 @@ class TestFakeAdapter(AdapterPromises):
         harness.say("ana", "hello")
         await harness.polling.look()
         assert (harness.polling.ignored, len(harness.store.commits)) == (["unreadable update: KeyError"], 1)
+
+    async def test_polling_confirms_what_is_stored_and_no_more(self, harness: FakeHarness) -> None:
+        async def away() -> None:
+            raise StoreUnavailable("restarting")
+
+        harness.say("ana", "one")
+        harness.say("ana", "two")
+        harness.store.before["commit"].extend([_nothing, away])
+        with pytest.raises(StoreUnavailable):
+            await harness.polling.look()
+        assert harness.polling.offset == 2
+        await harness.polling.look()
+        assert (harness.polling.offset, len(harness.store.commits)) == (3, 2)
+
+
+async def _nothing() -> None: ...

@@ -9,7 +9,8 @@ import pytest
 from storage import open_store
 from storage.memory import MemoryStore
 from storage.records import RecordStore
-from tests.contracts.store_contract import Row, StoreContract
+from tests.contracts.outbox_contract import Row
+from tests.contracts.store_contract import StoreContract
 
 
 class TestMemoryStore(StoreContract):

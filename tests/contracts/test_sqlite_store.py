@@ -12,7 +12,8 @@ import pytest
 
 from storage import open_store
 from storage.records import RecordStore
-from tests.contracts.store_contract import Row, StoreContract
+from tests.contracts.outbox_contract import Row
+from tests.contracts.store_contract import StoreContract
 from tests.storage.build import ROOM, claim, commit, entry, say, state, texts
 
 

@@ -3,81 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from datetime import timedelta
 
 import pytest
 
-from adapters.limits import plain
-from bot.core.effects import Redraw, Reply, Say
-from bot.core.events import DeliveryFailed, Envelope, MessagePosted
-from bot.outbox import Outbox, Patience, TransportBroken
+from bot.core.events import DeliveryFailed, MessagePosted
+from bot.outbox import Patience, TransportBroken
 from bot.pace import Pacer, Rate
 from bot.ports import (
     CardGone,
     RateLimited,
-    Sent,
     StoreUnavailable,
     TryLater,
     Undeliverable,
 )
-from bot.runner import Runner
-from tests.fakes.clock import START, ManualClock, turns, until
-from tests.fakes.envelopes import said
-from tests.fakes.store import FakeStore
+from tests.fakes.clock import START
 from tests.fakes.toy import toy
-
-
-class Wire:
-    """A transport that a test can break: each call takes the next thing out of `faults`."""
-
-    platform = "test"
-
-    def __init__(self, clock: ManualClock) -> None:
-        self.clock = clock
-        self.calls: list[tuple[str, str]] = []
-        self.times: list[float] = []
-        self.redrawn: list[str] = []
-        self.faults: deque[BaseException | asyncio.Event | None] = deque()
-
-    async def post(self, conversation: str, say: Say) -> Sent:
-        self.calls.append((conversation, plain(say.message)))
-        self.times.append((self.clock.now() - START).total_seconds())
-        return await self._sent()
-
-    async def redraw(self, conversation: str, message: str, redraw: Redraw) -> Sent:
-        self.redrawn.append(f"{message}: {plain(redraw.message)}")
-        return await self._sent(message)
-
-    async def _sent(self, message: str | None = None) -> Sent:
-        fault = self.faults.popleft() if self.faults else None
-        if isinstance(fault, asyncio.Event):
-            await fault.wait()
-        elif fault is not None:
-            raise fault
-        return Sent(message or f"m{len(self.calls)}", len(self.calls))
-
-    async def reply(self, envelope: Envelope, reply: Reply) -> None: ...
-
-    @property
-    def texts(self) -> list[str]:
-        return [text for _, text in self.calls]
-
-
-class World:
-    def __init__(self, *, auto: bool = True, decide=toy, **options) -> None:
-        self.store = FakeStore()
-        self.clock = ManualClock(auto=auto)
-        self.runner = Runner(self.store, decide, self.clock, jitter=lambda: 0.5)
-        self.wire = Wire(self.clock)
-        self.outbox = Outbox(self.store, self.runner, {"test": self.wire}, self.clock, jitter=lambda: 1.0, **options)
-
-    async def hear(self, *texts: str, conversation: str = "test:1") -> None:
-        for text in texts:
-            await self.runner.handle(said(text, conversation=conversation))
-
-    def row(self, number: int):
-        return self.store.rows[number - 1]
+from tests.fakes.wire import World
 
 
 async def test_sends_in_order_and_settles() -> None:
@@ -296,6 +238,15 @@ def test_a_budget_allows_its_burst_and_then_its_rate() -> None:
     assert pacer.wait(budget, START + timedelta(seconds=2)) == timedelta(0)
 
 
+def test_a_place_that_waits_does_not_use_up_what_others_share() -> None:
+    pacer, shared = Pacer(), ("all", Rate(30, timedelta(seconds=1), burst=30))
+    slow = [("slow", Rate(1, timedelta(seconds=20))), shared]
+    for _ in range(3):
+        pacer.take(slow, START)
+    assert pacer.wait(slow, START) == timedelta(seconds=60)
+    assert pacer.wait([("quick", Rate(1, timedelta(seconds=1))), shared], START) == timedelta(0)
+
+
 async def test_a_turn_beyond_the_lease_gives_the_row_back() -> None:
     world = World(
         auto=False,
@@ -316,96 +267,3 @@ async def test_a_send_that_hangs_counts_as_failed() -> None:
     world.wire.faults.append(asyncio.Event())
     await asyncio.wait_for(world.outbox.drain(), 5)
     assert world.row(1).attempts == 1
-
-
-# -- running ----------------------------------------------------------------------------------------------------
-
-
-async def test_run_sleeps_until_a_commit_wakes_it() -> None:
-    world = World(auto=False)
-    running = asyncio.create_task(world.outbox.run())
-    await turns()
-    assert world.clock.sleeping == 0  # nothing waiting: no polling
-    await world.hear("a", "b")
-    await until(lambda: len(world.wire.calls) == 2)
-    await stop(running)
-
-
-async def test_run_wakes_for_a_row_that_was_put_off() -> None:
-    world = World(auto=False)
-    world.wire.faults.append(RateLimited(timedelta(seconds=30)))
-    running = asyncio.create_task(world.outbox.run())
-    await world.hear("a")
-    await until(lambda: world.clock.sleeping == 1)
-    world.clock.advance(30)
-    await until(lambda: world.row(1).sent is not None)
-    await stop(running)
-
-
-async def test_one_stuck_place_does_not_hold_up_the_others() -> None:
-    world = World(auto=False)
-    gate = asyncio.Event()
-    world.wire.faults.append(gate)
-    running = asyncio.create_task(world.outbox.run())
-    await world.hear("a", "b")
-    await world.hear("c", "d", conversation="test:2")
-    await until(lambda: world.wire.texts == ["1. ana: a", "1. ana: c", "2. ana: d"])
-    gate.set()
-    await until(lambda: world.wire.texts[-1] == "2. ana: b")
-    await stop(running)
-
-
-async def test_stopping_lets_a_send_under_way_end() -> None:
-    world = World(auto=False)
-    gate = asyncio.Event()
-    world.wire.faults.append(gate)
-    running = asyncio.create_task(world.outbox.run())
-    await world.hear("a")
-    await until(lambda: world.wire.calls)
-    running.cancel()
-    await turns()
-    gate.set()
-    await stop(running)
-    assert world.row(1).sent == "m1"
-
-
-async def test_stopping_is_bounded_and_keeps_the_row() -> None:
-    world = World(auto=False, patience=Patience(goodbye=0.01))
-    world.wire.faults.append(asyncio.Event())
-    running = asyncio.create_task(world.outbox.run())
-    await world.hear("a")
-    await until(lambda: world.wire.calls)
-    await stop(running)
-    assert world.row(1).waiting
-
-
-async def test_run_survives_a_store_that_is_away() -> None:
-    world = World(auto=False)
-
-    async def away() -> None:
-        raise StoreUnavailable("restarting")
-
-    world.store.before["claim"].append(away)
-    await world.hear("a")
-    running = asyncio.create_task(world.outbox.run())
-    await until(lambda: world.clock.sleeping == 1)
-    world.clock.advance(1)
-    await until(lambda: world.row(1).sent is not None)
-    await stop(running)
-
-
-async def test_another_loops_work_does_not_make_it_spin() -> None:
-    world = World(auto=False)
-    await world.hear("grace")
-    world.clock.advance(60)  # the timer is due, and not the outbox's to take
-    running = asyncio.create_task(world.outbox.run())
-    await turns(200)
-    assert len(world.clock.slept) == 1
-    assert world.clock.slept[0] > 0
-    await stop(running)
-
-
-async def stop(task: asyncio.Task[None]) -> None:
-    task.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await asyncio.wait_for(task, 5)

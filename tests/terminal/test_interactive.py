@@ -13,6 +13,7 @@ from rich.console import Console
 from adapters.terminal.board import Board, visible
 from adapters.terminal.codec import Shown
 from adapters.terminal.interactive import run_interactive
+from bot.core.effects import File
 from tests.fakes.clock import ManualClock, eventually
 from tests.fakes.store import FakeStore
 from tests.fakes.terminal import terminal_parts
@@ -119,7 +120,7 @@ async def test_documents_are_printed() -> None:
 
 def board(rows: int = 24) -> tuple[Board, io.StringIO]:
     screen = io.StringIO()
-    return Board(lambda: Console(file=screen, width=60), lambda: rows, lambda: None), screen
+    return Board(lambda: Console(file=screen, width=60), lambda: (rows, 60), lambda: None), screen
 
 
 def prompt(subject: Board) -> str:
@@ -151,6 +152,23 @@ def test_a_card_taller_than_the_screen_scrolls_and_keeps_its_buttons_in_reach() 
     subject.show(Shown("m1", "terminal", words(tall, "A")))
     assert "line 29" in screen.getvalue()
     assert prompt(subject) == "#1 A\n> "
+
+
+def test_long_lines_count_as_the_rows_they_take() -> None:
+    subject, screen = board(rows=10)
+    subject.show(Shown("m1", "terminal", words("word " * 100, "A")))
+    assert "word" in screen.getvalue()
+    assert prompt(subject) == "#1 A\n> "
+
+
+def test_a_text_document_is_printed_whole_and_others_are_named() -> None:
+    subject, screen = board()
+    files = (File(name="a.md", media="text/markdown", content="# All of it"),)
+    files += (File(name="b.json", media="application/json", content='{"much": 1}'),)
+    subject.show(Shown("m1", "terminal", words("done", files=files)))
+    assert "# All of it" in screen.getvalue()
+    assert "(b.json, application/json)" in screen.getvalue()
+    assert "much" not in screen.getvalue()
 
 
 def test_nothing_said_can_rewrite_the_screen() -> None:

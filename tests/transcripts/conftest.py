@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 from pathlib import Path
 
 import pytest
 
+from bot.app import load_book
+from bot.core.book import Book
+from bot.core.policies import Access
+from bot.core.step import step
 from bot.runner import Decide
+from config.playbooks_loader import load_playbooks
+from config.settings import load_settings
 from tests.transcripts.play import ChatFile, add_option, collect
 
 
@@ -18,18 +26,21 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ChatFile |
     return collect(file_path, parent, core)
 
 
+NAMES = {"terminal": "askfirst", "fake": "askfirst"}
+PLAYBOOKS = Path(__file__).parent / "playbooks"  # short ones, so that a transcript is about the conversation
+
+
+@functools.cache
+def bundled() -> Book:
+    book = load_book(load_settings())
+    return dataclasses.replace(book, playbooks=load_playbooks(PLAYBOOKS))
+
+
 def core(directives: dict[str, str]) -> Decide:
     """The core as the program puts it together, open to everybody, with what the transcript asks for."""
-    import functools
-
-    from bot.app import load_book
-    from bot.core.policies import Access
-    from bot.core.step import step
-    from config.settings import load_settings
-
     unknown = sorted(set(directives) - {"pack", "access"})
     if unknown:
         raise pytest.UsageError(f"no such directive: {', '.join(unknown)}")
-    book = load_book(load_settings(pack=directives.get("pack")))
     access = Access(allow=tuple(directives.get("access", "*").split()))
-    return functools.partial(step, book=book.model_copy(update={"access": access}))
+    pack = {"*": directives.get("pack", "research")}
+    return functools.partial(step, book=dataclasses.replace(bundled(), access=access, default_pack=pack, bot_names=NAMES))

@@ -15,6 +15,7 @@ Kind = Literal["say", "press", "edit", "reply", "delete", "again", "clock"]
 
 NAME = r"[\w.-]+"
 HEAD = re.compile(rf"(?P<who>{NAME})(?P<mark>>|\|) ?(?P<rest>.*)")
+PRESS = re.compile(rf"({NAME}) (.+?)(?: on m(\d+)(?:\.(\d+))?)?")
 UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 
 
@@ -35,6 +36,7 @@ class Act:
     number: int = 0
     target: int = 0  # the act that is edited, deleted or delivered again
     message: int = 0  # the bot's message replied to or pressed on; 0 = the last card
+    drawing: int = 0  # which drawing of it, from 1, as an older screen shows it; 0 = the present one
     button: str = ""
     by: timedelta = timedelta(0)
 
@@ -69,6 +71,7 @@ class _Reader:
         self.directives: dict[str, str] = {}
         self.room, self.shared = "chat", False
         self.acts = 0
+        self.messages: set[int] = set()  # the acts that are messages: only these can be edited or deleted
 
     def read(self, lines: Sequence[str]) -> Transcript:
         number = 0
@@ -124,14 +127,17 @@ class _Reader:
         words = head.split()
         try:
             if who == "press":
-                person, button, card = re.fullmatch(rf"({NAME}) (.+?)(?: on m(\d+))?", rest).groups()  # type: ignore[union-attr]
-                return _with(act, kind="press", person=person, button=button, message=int(card or 0))
+                person, button, card, drawing = re.fullmatch(PRESS, rest).groups()  # type: ignore[union-attr]
+                return _with(
+                    act, kind="press", person=person, button=button, message=int(card or 0), drawing=int(drawing or 0)
+                )
             if who == "edit" and bar:
-                return _with(act, kind="edit", person=words[0], target=self._number(words[1]), text=body)
+                return _with(act, kind="edit", person=words[0], target=self._message(words[1]), text=body)
             if who == "reply" and bar:
+                self.messages.add(act.number)
                 return _with(act, kind="reply", person=words[0], message=int(words[1].removeprefix("m")), text=body)
             if who == "delete":
-                return _with(act, kind="delete", person=words[0], target=self._number(words[1]))
+                return _with(act, kind="delete", person=words[0], target=self._message(words[1]))
             if who == "again":
                 return _with(act, kind="again", target=self._number(words[0]))
         except (AttributeError, IndexError, ValueError) as error:
@@ -146,7 +152,14 @@ class _Reader:
             names, _, rest = rest.removeprefix("@file ").partition("|")
             files = tuple(name.strip() for name in names.split(","))
         text = "\n".join([rest.removeprefix(" ") if files else rest, *more])
+        self.messages.add(act.number)
         return _with(act, person=person, text=text, files=files)
+
+    def _message(self, word: str) -> int:
+        number = self._number(word)
+        if number not in self.messages:
+            raise ValueError("that act is no message")
+        return number
 
     def _number(self, word: str) -> int:
         number = int(word)

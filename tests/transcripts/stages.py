@@ -20,6 +20,7 @@ from bot.outbox import Outbox
 from bot.ports import Commit, DueTimer
 from bot.runner import Decide, Runner
 from bot.timers import Timers, timer_event_id
+from tests.fakes.adapter import PLATFORM as FAKE
 from tests.fakes.adapter import FakeTransport, event_from_update
 from tests.fakes.clock import ManualClock
 from tests.fakes.platform import FakePlatform, Update
@@ -64,23 +65,31 @@ def lines_of(act: Act, name: str | None = None) -> list[Line]:
     ]
 
 
-def notes(
-    clarifications: tuple[Clarification, ...],
-    sessions: tuple[SessionRow, ...],
-    outcome: str,
-    reason: str | None,
-) -> Iterator[Noted]:
-    for c in clarifications:
-        words = [c.question, c.chosen, f'"{c.chosen_text}"' if c.chosen_text else None, c.chosen_via]
-        words += [
-            f"note: {c.user_note}" if c.user_note else None,
-            f"revision {c.revision}" if c.revision > 1 else None,
-        ]
-        yield Noted("clarification " + " ".join(word for word in words if word))
-    for s in sessions:
-        yield Noted(f"session {s.state}" + (f" {s.workflow}" if s.workflow else ""))
-    if outcome != "accepted":
-        yield Noted(outcome + (f": {reason}" if reason else ""))
+class Notes:
+    """What is stored, in words. A session is noted when its state or workflow changes, not at each write."""
+
+    def __init__(self) -> None:
+        self._sessions: dict[str, str] = {}
+
+    def of(
+        self,
+        clarifications: tuple[Clarification, ...],
+        sessions: tuple[SessionRow, ...],
+        outcome: str,
+        reason: str | None,
+    ) -> Iterator[Noted]:
+        for c in clarifications:
+            words = [c.question, c.chosen, f'"{c.chosen_text}"' if c.chosen_text else None, c.chosen_via]
+            words.append(f"note: {c.user_note}" if c.user_note else None)
+            words.append(f"revision {c.revision}" if c.revision > 1 else None)
+            yield Noted("clarification " + " ".join(word for word in words if word))
+        for s in sessions:
+            state = f"session {s.state}" + (f" {s.workflow}" if s.workflow else "")
+            if self._sessions.get(s.session) != state:
+                self._sessions[s.session] = state
+                yield Noted(state)
+        if outcome != "accepted":
+            yield Noted(outcome + (f": {reason}" if reason else ""))
 
 
 def said(message: Message, room: str, *, redrawn: bool = False, only_to: str | None = None) -> Said:
@@ -111,9 +120,11 @@ class CoreStage:
         self._drawn: dict[str, list[Message]] = {}
         self._acts: dict[int, Act] = {}
         self._posted = self._rows = 0
+        self._notes = Notes()
 
     async def play(self, act: Act) -> Happened:
         happened: Happened = []
+        possible(act, self._drawn)
         if act.kind == "clock":
             self._clock.advance(act.by)
             self._ring(happened)
@@ -124,7 +135,8 @@ class CoreStage:
             acted = self._acts[act.number] = with_card(act, self._drawn)
         for line in lines_of(acted):
             button = find_button(line.press.button, self._drawn.get(line.press.message, [])) if line.press else None
-            self._step(envelope(line, line.id or "", order_of_line(self._posted), button), happened)
+            made = envelope(line, line.id or "", order_of_line(self._posted), button)
+            self._step(_as_of_fake(made), happened)
             self._send(happened)
         return happened
 
@@ -156,7 +168,7 @@ class CoreStage:
                     self._waiting.append((made, effect))
         clarifications = tuple(r for r in step.records if isinstance(r, Clarification))
         sessions = tuple(r for r in step.records if isinstance(r, SessionRow))
-        happened += notes(clarifications, sessions, step.outcome, step.reason)
+        happened += self._notes.of(clarifications, sessions, step.outcome, step.reason)
 
     def _send(self, happened: Happened) -> None:
         while self._waiting:
@@ -192,8 +204,31 @@ class CoreStage:
             self._send(happened)
 
 
+def _as_of_fake(made: Envelope) -> Envelope:
+    """With the ids of the fake platform: the terminal lets everybody in, and the core alone is to show who is not."""
+    place = made.place.model_copy(
+        update={"platform": FAKE, "conversation": f"{FAKE}:{_room(made.place.conversation)}"}
+    )
+    event = made.event
+    if isinstance(event, MessageReceived | MessageEdited | ButtonPressed):
+        person = event.person.model_copy(update={"id": f"{FAKE}:{_room(event.person.id)}"})
+        event = event.model_copy(update={"person": person})
+    return made.model_copy(update={"place": place, "event": event})
+
+
+def possible(act: Act, drawn: dict[str, list[Message]]) -> None:
+    if act.message and f"m{act.message}" not in drawn:
+        raise CannotPlay(f"there is no m{act.message}")
+
+
 def with_card(act: Act, drawn: dict[str, list[Message]]) -> Act:
-    """A press without a message is on the last one that has such a button now."""
+    """A press without a message is on the last one that has such a button now; one on a drawing is by its id."""
+    possible(act, drawn)
+    if act.drawing:
+        button = find_button(act.button, drawn[f"m{act.message}"][act.drawing - 1 : act.drawing])
+        if button is None:
+            raise CannotPlay(f"drawing {act.drawing} of m{act.message} shows no button {act.button!r}")
+        return replace(act, button=button.token)
     if act.message:
         return act
     for message in reversed(drawn):
@@ -224,12 +259,13 @@ class _Shell:
     def __init__(self) -> None:
         self.store, self.clock = FakeStore(), ManualClock()
         self._read = 0
+        self._notes = Notes()
 
     def stored(self) -> Iterator[Noted]:
         fresh: list[Commit] = self.store.commits[self._read :]
         self._read = len(self.store.commits)
         for commit in fresh:
-            yield from notes(commit.clarifications, commit.sessions, commit.outcome, commit.reason)
+            yield from self._notes.of(commit.clarifications, commit.sessions, commit.outcome, commit.reason)
 
 
 class TerminalStage(_Shell):
@@ -248,6 +284,7 @@ class TerminalStage(_Shell):
 
     async def play(self, act: Act) -> Happened:
         self._shown.clear()
+        possible(act, self._drawn)
         outcomes: Happened = []
         if act.kind == "clock":
             self.clock.advance(act.by)
@@ -280,6 +317,7 @@ class FakeStage(_Shell):
     async def play(self, act: Act) -> Happened:
         noting, duplicates = self._transport, 0
         noting.happened.clear()
+        possible(act, noting.drawn)
         if act.kind == "clock":
             self.clock.advance(act.by)
         else:
@@ -306,8 +344,8 @@ class FakeStage(_Shell):
         elif act.kind == "press":
             acted = with_card(act, self._transport.drawn)
             where, message = self._transport.posted[f"m{acted.message}"]
-            button = find_button(act.button, self._transport.drawn[f"m{acted.message}"])
-            token, label = (act.button, act.button) if button is None else (button.token, button.label)
+            button = find_button(acted.button, self._transport.drawn[f"m{acted.message}"])
+            token, label = (acted.button, acted.button) if button is None else (button.token, button.label)
             self._server.press(where, act.person, message, token, label)
         else:
             reply_to = self._transport.posted[f"m{act.message}"][1] if act.kind == "reply" else None

@@ -119,9 +119,21 @@ def test_every_kind_of_difference_is_seen(stage: str, before: str, after: str) -
     assert str(difference.value).startswith("--- whole.chat\n+++ whole.chat as played\n")
 
 
-def test_a_press_that_nobody_can_make_names_its_line() -> None:
-    with pytest.raises(Differs, match=r"press> ana Z\n.*no message shows a button 'Z'"):
-        check("ana> card\npress> ana Z\n", "x.chat", "core", core)
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_late_tap_presses_what_an_earlier_drawing_showed(stage: str) -> None:
+    text = "ana> card\nbot< pick one\n   [ A first ]\n   [ B second ]\nana> redraw\nbot~ redraw\n   [ C third ]\n"
+    late = "press> ben A on m1.1\nbot@ben< noted, ben\nbot< ben pressed A first on card\nbot~ ben took A first\n"
+    rest = "   [ B later ]\nbot! clarification toy A user_response\n"
+    check(text + late + rest, "late.chat", stage, core)
+    gone = "press> ben A on m1.2\nbot! not possible: drawing 2 of m1 shows no button 'A'\n"
+    check(text + gone, "late.chat", stage, core)
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_press_that_nobody_can_make_is_written_down(stage: str) -> None:
+    text = "ana> two\nbot< one\nbot< two\npress> ana Z\nbot! not possible: no message shows a button 'Z'\n"
+    text += "press> ana A on m7\nbot! not possible: there is no m7\n"
+    check(text + "reply> ana m8 | x\nbot! not possible: there is no m8\n", "x.chat", stage, core)
 
 
 @pytest.mark.parametrize(
@@ -134,6 +146,7 @@ def test_a_press_that_nobody_can_make_names_its_line() -> None:
         ("clock| 6\n", "1: the clock moves"),
         ("edit> ana 1 | x\n", "1: can not read this `edit>`"),
         ("ana> a\nedit> ana 1\n", "2: `edit>` needs a `|`"),
+        ("ana> a\npress> ana A\nedit> ana 2 | x\n", "3: can not read this `edit>`"),
         ("again> 1\n", "1: can not read this `again>`"),
         ("ana> a\n! pack x\n", "2: `! pack` must come before"),
         ("! place a public\n", "1: write `! place NAME`"),

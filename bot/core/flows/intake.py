@@ -25,9 +25,16 @@ TRIES_BEFORE_EXAMPLE = 2  # RD-10
 
 
 def open_round(
-    turn: Turn, session: Session, questions: Sequence[Question], title: str, purpose: str, note: str | None = None
+    turn: Turn,
+    session: Session,
+    questions: Sequence[Question],
+    title: str,
+    purpose: str,
+    *,
+    note: str | None = None,
+    full: bool = False,
 ) -> Session:
-    """Put a round on the table and pause (RD-6)."""
+    """Put a round on the table and pause (RD-6). `full`: it reached its ceiling, which is told (RD-4)."""
     number = len(session.rounds) + 1
     name = f"{session.id}.{number}"
     items = tuple(Item(number=n, question=q) for n, q in enumerate(questions, start=1))
@@ -52,6 +59,8 @@ def open_round(
         trigger=round_.trigger,
         questions=[q.id for q in questions],
         revision=round_.revision,
+        ceiling_reached=full,
+        deferred=[d.question for d in session.dropped if d.later],
     )
     return session
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 from bot.core.capture import quote
 from bot.core.events import MessageReceived
 from bot.core.flows import amending, commands, confirming, handover, intake, opening, replying
-from bot.core.flows.words import command, pleasantry, yes_or_no
+from bot.core.flows.words import command, pleasantry, without_mention, yes_or_no
 from bot.core.model import Material, MessageRef, Person
 from bot.core.replies.reading import ItemReading, Reading
 from bot.core.routing import Verdict, read_menu_answer, route
@@ -76,11 +76,15 @@ def gathered(turn: Turn) -> None:
 def _whole(turn: Turn, event: MessageReceived) -> None:
     person, ref = event.person, event.ref.model_copy(update={"quote": quote(event.text) or event.ref.quote})
     about = turn.envelope.about
-    direct = event.addressed or about is not None
-    said = command(event.text, turn.book.bot_name)
+    bare = without_mention(event.text, turn.bot_name)
+    mentioned = bare is not event.text
+    if mentioned:
+        event = event.model_copy(update={"text": bare, "addressed": True})
+    said = command(event.text, turn.bot_name, mentioned=mentioned)
     if said is not None:
         commands.run(turn, *said, person, ref)
         return
+    direct = event.addressed or about is not None
     if event.forwarded is None:
         answered = confirming.typed(turn, person, event.text, about if about and about.startswith("p") else None)
         if answered is not None:
@@ -325,7 +329,7 @@ def _leaves(turn: Turn, session: Session, event: MessageReceived, ref: MessageRe
     text = event.text
     if text.lstrip()[:1] not in ("/", "!", "[") and not event.addressed:
         return False
-    verdict = route(text, event.materials, turn.pack, position="in_workflow", bot_name=turn.book.bot_name)
+    verdict = route(text, event.materials, turn.pack, position="in_workflow", bot_name=turn.bot_name)
     if verdict.outcome == "confirm_leave":
         named = (verdict.workflow or "something new").replace("/", " / ")
         lead = (
@@ -382,7 +386,7 @@ def _changed_subject(
 
 
 def _request(turn: Turn, event: MessageReceived) -> Verdict | None:
-    verdict = route(event.text, event.materials, turn.pack, bot_name=turn.book.bot_name)
+    verdict = route(event.text, event.materials, turn.pack, bot_name=turn.bot_name)
     return verdict if verdict.outcome == "proceed" and verdict.by == "trigger" else None
 
 

@@ -23,7 +23,7 @@ def first_message(
 ) -> Session | None:
     """Route a first message: straight to its workflow, or the menu (RT-1)."""
     pack = turn.pack
-    verdict = route(text, materials, pack, bot_name=turn.book.bot_name)
+    verdict = route(text, materials, pack, bot_name=turn.bot_name)
     if verdict.outcome == "continue":
         turn.ignore("meant for another bot" if verdict.other_bot else "no request")
         return None
@@ -99,22 +99,24 @@ def start(turn: Turn, session: Session, verdict: Verdict, ref: MessageRef) -> Se
         user_message_ref=f'{ref.id}: "{ref.quote}"',
     )
     if playbook is None:
-        return handover.hand_over(turn, session, _begun(session, "it has no questions of its own"))
-    built = build_round(playbook, session.request, verdict.phases, policy)
+        return handover.hand_over(turn, session, _begun(session, ""))
+    supplied = tuple(m for m in session.request.materials if m.kind != "named")  # what is only named is not here
+    phases = route("", supplied, turn.book.packs[session.pack]).phases
+    built = build_round(playbook, session.request, phases, policy)
     session = turn.put(session.model_copy(update={"settled": built.settled, "dropped": built.dropped}))
     if not built.asked:
-        return handover.hand_over(turn, session, _begun(session, "your message answers all it would ask"))
+        return handover.hand_over(turn, session, _begun(session, " Your message answers all it would ask."))
     note = None
     if verdict.by == "phase":
         taken = handover.destination(session)
         note = f"I took this as: {taken}. If that is wrong, press or write “something else”."
-    return intake.open_round(turn, session, built.asked, playbook.title, playbook.purpose, note)
+    return intake.open_round(turn, session, built.asked, playbook.title, playbook.purpose, note=note, full=built.full)
 
 
 def _begun(session: Session, why: str) -> str:
     known = "; ".join(f"{s.topic}: {s.value}" for s in session.settled)
     taken = f" Taken from your message: {known}." if known else ""
-    return f"Handed to {handover.destination(session)}; {why}.{taken}"
+    return f"Handed to {handover.destination(session)}.{why}{taken}"
 
 
 # -- the menu ------------------------------------------------------------------------------------------------------
@@ -180,7 +182,7 @@ def menu_message(turn: Turn, session: Session, text: str, materials: Sequence[Ma
     assert isinstance(stage, Routing)
     pack = turn.book.packs[session.pack]
     together = (*session.request.materials, *materials)
-    verdict = route(text, together, pack, position="menu_open", menu=stage.options, bot_name=turn.book.bot_name)
+    verdict = route(text, together, pack, position="menu_open", menu=stage.options, bot_name=turn.bot_name)
     if verdict.outcome == "continue":
         turn.ignore("meant for another bot" if verdict.other_bot else "no answer to the menu")
         return session
@@ -254,7 +256,7 @@ def request_edited(turn: Turn, session: Session, text: str) -> Session:
     """The request was edited while the menu is open: routed anew and redrawn in place (RT-9)."""
     ref = session.request.ref.model_copy(update={"quote": quote(text)})
     files = tuple(m for m in session.request.materials if m.kind == "file")
-    verdict = route(text, files, turn.book.packs[session.pack], bot_name=turn.book.bot_name)
+    verdict = route(text, files, turn.book.packs[session.pack], bot_name=turn.bot_name)
     request = Request(
         text=verdict.text, original=text, materials=verdict.materials, ref=ref, direct_mode=verdict.direct_mode
     )

@@ -57,9 +57,22 @@ def pleasantry(text: str, book: PhraseBook) -> bool:
     return classes is not None and all(names & {"polite", "filler", "agree"} for names in classes)
 
 
-def command(text: str, bot_name: str | None) -> tuple[str, str] | None:
-    """A general command and the words after it: `/help`, `!help`, `/help@bot`. None for anything else."""
+def without_mention(text: str, bot_name: str | None) -> str:
+    """The text without a leading mention of the bot, which is transport and no part of what is said (RT-6)."""
+    head, _, rest = text.lstrip().partition(" ")
+    if bot_name and head.rstrip(":,").casefold() == f"@{bot_name}".casefold():
+        return rest.lstrip()
+    return text
+
+
+def command(text: str, bot_name: str | None, *, mentioned: bool = False) -> tuple[str, str] | None:
+    """A general command and the words after it: `/help`, `!help`, `/help@bot`. None for anything else.
+
+    `mentioned`: it followed a mention of the bot, where the bare word does the same (CH-3).
+    """
     stripped = text.strip()
+    if mentioned and stripped.casefold() in GENERAL_COMMANDS:
+        return stripped.casefold(), ""
     if not stripped or stripped[0] not in "/!":
         return None
     head, _, rest = stripped[1:].partition(" ") if " " in stripped.split("\n", 1)[0] else stripped[1:].partition("\n")

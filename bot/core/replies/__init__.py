@@ -38,9 +38,7 @@ def read_reply(text: str, slots: Sequence[Slot], book: PhraseBook, *, decoded: b
     return resolve(msg, statements)
 
 
-def resolve_held(
-    reading: Reading, slots: Sequence[Slot]
-) -> tuple[dict[int, str | None], tuple[int, ...]]:
+def resolve_held(reading: Reading, slots: Sequence[Slot]) -> tuple[dict[int, str | None], tuple[int, ...]]:
     """What is held for each question once `reading` counts, and which questions are open.
 
     Held values are an option letter, "other", "skip" or "text"; None is open. An Other without its words settles

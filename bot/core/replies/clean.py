@@ -29,7 +29,7 @@ _ITALIC: Final = re.compile(r"(?<!\w)(_{1,2})(?=[^\s_])([^\n]{1,300}?)(?<=[^\s_]
 _BULLET: Final = re.compile(r"(?m)^[ \t]*(?:[•·▪◦‣●]|[*+\-–](?=[ \t]))[ \t]*(?=\S)")
 _STAR: Final = re.compile(r"(?m)^[ \t]*\*(?=[\w#])|(?<=\w)\*[ \t]*$")
 _COMMAND: Final = re.compile(r"\A\s*[/!][A-Za-z][\w\-]{0,31}(?:@\w{1,32})?(?=[ \t]+\S)")
-_QUOTE: Final = re.compile(r"[ \t]*(?:>|❯)[> \t]*(.*)")
+_QUOTE: Final = re.compile(r"[ \t\u200e\u200f\u2066-\u2069\ufeff]*(?:>|❯)[> \t]*(.*)")
 _PROMPT: Final = re.compile(r"(?:[*_\[(]*(?:Q|#|№)?\s?)(\d{1,3})\s?[.:)\]]\s*\S")
 _TRAILER: Final = re.compile(r"[ \t]*(?:--|__+)[ \t]*\Z")
 _ATTRIBUTION: Final = re.compile(r"[^\n]{4,200}(?:wrote|schrieb|a écrit|escribió|escreveu|пишет|写道)\s?:\s*\Z")

@@ -29,7 +29,21 @@ WORDLIKE: Final = frozenset("eyoiuавсik")
 class Message:
     """A tokenised message and the slots it may be about. Positions are token indices."""
 
-    __slots__ = ("_found", "book", "by_number", "clean", "count", "open", "offered", "slots", "tokens", "widest")
+    __slots__ = (
+        "_asked",
+        "_found",
+        "book",
+        "by_number",
+        "clean",
+        "count",
+        "fruitless",
+        "offered",
+        "open",
+        "roman",
+        "slots",
+        "tokens",
+        "widest",
+    )
 
     def __init__(self, cleaned: Clean, slots: Sequence[Slot], book: PhraseBook) -> None:
         self.clean = cleaned
@@ -41,16 +55,21 @@ class Message:
         self.open = [slot for slot in slots if slot.held is None]
         self.offered = frozenset(letter for slot in slots for letter in slot.letters)
         self.widest = max((len(slot.letters) for slot in slots), default=0)
-        self._found: dict[int, Mapping[str, Match]] = {}
+        self._asked: list[bool] | None = None
+        self.fruitless = 0  # up to here no acceptance begins; keeps repeated words linear
+        self.roman = any(t.fold == "ii" and self.is_mark(i + 1, ").:") for i, t in enumerate(self.tokens))
+        self._found: list[Mapping[str, Match] | None] = [None] * self.count
 
     def found(self, i: int) -> Mapping[str, Match]:
-        known = self._found.get(i)
-        if known is None:
-            known = self.book.at(self.tokens, i)
-            letter = self.tokens[i].letter
-            if known and letter and letter in self.offered and not self._reads_as_article(i):
-                known = {name: match for name, match in known.items() if match[0] > i + 1}
-            self._found[i] = known
+        known = self._found[i]
+        return self._look(i) if known is None else known
+
+    def _look(self, i: int) -> Mapping[str, Match]:
+        known = self.book.at(self.tokens, i)
+        letter = self.tokens[i].letter
+        if known and letter and letter in self.offered and not self._reads_as_article(i):
+            known = {name: match for name, match in known.items() if match[0] > i + 1}
+        self._found[i] = known
         return known
 
     def _reads_as_article(self, i: int) -> bool:
@@ -64,25 +83,45 @@ class Message:
         """Where the phrase of class `name` at `i` ends; 0 if there is none (or it passes `end`)."""
         if i >= self.count:
             return 0
-        stop = self.found(i).get(name, _NO_MATCH)[0]
+        found = self._found[i]
+        if found is None:
+            found = self._look(i)
+        if name not in found:
+            return 0
+        stop = found[name][0]
         return stop if end is None or stop <= end else 0
 
     def any_at(self, names: tuple[str, ...], i: int, end: int | None = None) -> int:
         """The longest of several classes at `i`."""
         if i >= self.count:
             return 0
-        found = self.found(i)
-        if not found:
-            return 0
+        found = self._found[i]
+        if found is None:
+            found = self._look(i)
         stop = 0
-        for name in names:
-            candidate = found.get(name, _NO_MATCH)[0]
-            if candidate > stop and (end is None or candidate <= end):
-                stop = candidate
+        if found:
+            for name in names:
+                if name in found:
+                    candidate = found[name][0]
+                    if candidate > stop and (end is None or candidate <= end):
+                        stop = candidate
         return stop
 
     def value_at(self, name: str, i: int) -> int:
         return self.found(i).get(name, _NO_MATCH)[1] if i < self.count else 0
+
+    def asked(self, i: int) -> bool:
+        """Whether the sentence that position `i` stands in ends in a question mark."""
+        if self._asked is None:
+            ends = [False] * (self.count + 1)
+            for k in range(self.count - 1, -1, -1):
+                token = self.tokens[k]
+                if token.kind in _BREAKS or (token.kind == "mark" and token.fold in ".!。"):
+                    ends[k] = False
+                else:
+                    ends[k] = (token.kind == "mark" and token.fold == "?") or ends[k + 1]
+            self._asked = ends
+        return self._asked[min(i, self.count)]
 
     # -- facts about a position ------------------------------------------------------------------------------
 
@@ -103,6 +142,10 @@ class Message:
 
     def is_mark(self, i: int, marks: str) -> bool:
         return i < self.count and self.tokens[i].kind == "mark" and self.tokens[i].fold in marks
+
+    def is_picture(self, i: int) -> bool:
+        """An emoji or sign that may be an autocorrected answer (":D"), not one of thanks."""
+        return self.tokens[i].kind == "mark" and self.tokens[i].fold > "\u2190" and not self.at("polite", i)
 
     def glued(self, i: int) -> bool:
         """Token `i` follows the one before it without a blank."""

@@ -10,46 +10,21 @@ taking everything else could then take the very item that was meant.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from bot.core.replies import wording
-from bot.core.replies.grammar import Statement
+from bot.core.replies.gather import Sums, in_company, take
 from bot.core.replies.message import Message
 from bot.core.replies.reading import ItemError, ItemReading, Proposal, Reading, Slot
-from bot.core.replies.typed import read_typed
-from bot.core.replies.values import Value, asks, letter_ends, read_value
-from bot.core.replies.whole import ACCEPT, by_line, read_whole, spoken
-
-_LONG_PROSE = 40  # words of running text before the first item that make the message no answer (RP-1)
-
-
-@dataclass(slots=True)
-class _Sums:
-    """What has been gathered from the statements so far."""
-
-    values: dict[int, Value] = field(default_factory=dict)
-    errors: list[ItemError] = field(default_factory=list)
-    subs: dict[int, list[tuple[str, Value]]] = field(default_factory=dict)
-    unknown: list[int] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    conflicts: set[int] = field(default_factory=set)
-    same: tuple[Value, int] | None = None
-    rest: Value | None = None
-    accepted: bool = False
-    delegated: bool = False
-    doubted: bool = False  # an acceptance that is asked, conditional or not understood
-    negated: bool = False
-    excepting: bool = False
-    unplaced: bool = False  # an exception or a letter without its question
-    agreed: bool = False
-    corrected: bool = False
-    ranged_yes: bool = False
-    loose: bool = False  # words that belong to no statement
-    cluttered: bool = False  # a letter among those words: part of an answer that could not be placed
+from bot.core.replies.statement import Statement
+from bot.core.replies.unnumbered import by_line, spoken
+from bot.core.replies.value import Value, asks
+from bot.core.replies.values import read_value
+from bot.core.replies.whole import ACCEPT, read_whole
 
 
 def resolve(msg: Message, statements: Sequence[Statement]) -> Reading:
-    statements = _in_company(msg, statements)
+    statements = in_company(msg, statements)
     if (heard := spoken(msg)) is not None:
         return heard
     if not any(s.kind in ("item", "rest", "same", "except") for s in statements):
@@ -58,254 +33,13 @@ def resolve(msg: Message, statements: Sequence[Statement]) -> Reading:
             return lined
     if not any(s.kind not in ("words", "correct") for s in statements):
         return read_whole(msg)
-    sums = _Sums(corrected=msg.clean.starred or msg.clean.struck)
+    sums = Sums(corrected=msg.clean.starred or msg.clean.struck)
     for n, statement in enumerate(statements):
-        _take(msg, sums, statement, statements[n + 1] if n + 1 < len(statements) else None)
+        take(msg, sums, statement, statements[n + 1] if n + 1 < len(statements) else None)
     return _conclude(msg, sums, statements)
 
 
-def _in_company(msg: Message, statements: Sequence[Statement]) -> list[Statement]:
-    """Drop items that count only beside others: a bare "2 …" in words, a letter found in running text, and
-    whatever stands in or behind long prose."""
-    items = [s for s in statements if s.kind == "item"]
-    dropped: list[Statement] = []
-    if len(items) == 1 and items[0].weak:
-        dropped = items
-    elif items and items[0].buried:
-        if len(items) < 2 and not _led_in(msg, items[0].first):
-            dropped = items
-    first = items[0].first if items else 0
-    spoken = sum(t.kind in ("word", "char") for t in msg.tokens[:first])
-    if items and spoken > _LONG_PROSE and (spoken > 4 * _LONG_PROSE or not items[0].on_line):
-        return []
-    gone = {id(s) for s in dropped}
-    return [replace(s, kind="words") if id(s) in gone else s for s in statements]
-
-
-def _led_in(msg: Message, first: int) -> bool:
-    """Whether only courtesy and words of choosing stand before a single item found in running text."""
-    i = 0
-    while i < first:
-        stop = msg.any_at(("polite", "lead", "agree", "filler", "option", "article", "for", "note", "item", "correct"), i)
-        if not stop and msg.tokens[i].kind in ("mark", "line", "mention"):
-            stop = i + 1
-        if not stop:
-            return False
-        i = stop
-    return True
-
-
-# -- statements ----------------------------------------------------------------------------------------------
-
-
-def _take(msg: Message, sums: _Sums, statement: Statement, following: Statement | None) -> None:
-    kind = statement.kind
-    if kind == "item":
-        _take_item(msg, sums, statement, following)
-    elif kind == "words":
-        _take_words(msg, sums, statement)
-    elif kind == "accept":
-        _take_accept(msg, sums, statement)
-    elif kind == "rest":
-        _take_rest(msg, sums, statement)
-    elif kind == "same":
-        slot = Slot(number=0, letters=tuple(chr(65 + i) for i in range(26)))
-        end = statement.value_end if statement.value_end >= 0 else statement.end
-        head = statement.value_end if statement.value_end >= 0 else statement.start + 1
-        sums.same = (read_value(msg, statement.start, max(head, statement.start + 1), slot, glued=True), statement.start)
-        tail = statement.tail if statement.tail >= 0 else head
-        if any(msg.at("recommended", i, statement.end) for i in range(tail, statement.end)):
-            sums.accepted = True
-        elif end > tail and msg.skip_decoration(tail, end) < end:
-            sums.loose = True
-            sums.notes.append(msg.words(tail, end))
-    elif kind == "except":
-        sums.excepting = True
-        if following is None:
-            sums.unplaced = True
-    elif kind == "correct":
-        sums.corrected = True
-
-
-def _take_accept(msg: Message, sums: _Sums, statement: Statement) -> None:
-    if statement.negated:
-        sums.negated = True
-        sums.loose = True
-    elif statement.condition or statement.asked:
-        sums.doubted = True
-    elif statement.partial:
-        led = any(
-            msg.at(name, i) for name in ("accept", "all", "lead") for i in range(statement.first, statement.end)
-        ) and any(msg.at("recommended", i) for i in range(statement.first, statement.end))
-        sums.doubted = sums.doubted or led
-        sums.loose = True
-    else:
-        sums.accepted = True
-        sums.delegated = statement.delegated
-        return
-    sums.notes.append(msg.words(statement.first, max(statement.end, statement.first)))
-
-
-def _take_rest(msg: Message, sums: _Sums, statement: Statement) -> None:
-    slot = Slot(number=0, letters=tuple(chr(65 + i) for i in range(26)), recommended="A")
-    if statement.forced == "skip":
-        sums.rest = Value("skip")
-        return
-    end = statement.value_end if statement.value_end >= 0 else max(_core_end(msg, statement), statement.start + 1)
-    value = read_value(msg, statement.start, end, slot, glued=True)
-    if statement.forced == "recommended" or value.kind in ("recommended", "ambiguous_agreement") and msg.any_at(
-        ("accept", "recommended", "delegate"), statement.start
-    ):  # fmt: skip
-        value = Value("recommended")
-    sums.rest = value if value.kind in ("letter", "recommended", "skip", "ambiguous_agreement") else None
-    tail = statement.tail if statement.tail >= 0 else end
-    if tail < statement.end and msg.skip_decoration(tail, statement.end) < statement.end:
-        sums.notes.append(msg.words(tail, statement.end))
-
-
-def _core_end(msg: Message, statement: Statement) -> int:
-    stop = msg.any_at(("recommended", "delegate", "skip", "agree", "accept"), statement.start)
-    return stop or statement.start + 1
-
-
-def _take_words(msg: Message, sums: _Sums, statement: Statement) -> None:
-    start, end = statement.first, statement.end
-    i = msg.skip_decoration(start, end)
-    while i < end and (stop := msg.any_at(("filler", "pointer"), i, end)):
-        i = msg.skip_decoration(stop, end)
-    if i >= end:
-        sums.agreed = sums.agreed or any(msg.at("agree", k, end) for k in range(start, end))
-        return
-    if sums.excepting and not sums.values and not sums.unknown:
-        sums.unplaced = True
-    agreed = i
-    while agreed < end and (
-        (stop := msg.any_at(("agree", "polite", "filler", "lead", "all"), agreed, end))
-        or (msg.tokens[agreed].kind == "mark" and (stop := agreed + 1))
-    ):
-        sums.agreed = sums.agreed or bool(msg.at("agree", agreed, end))
-        agreed = stop
-    if agreed >= end:
-        return
-    for k in range(i, end):
-        clear = msg.letter(k, end) and not msg.tokens[k].lower and msg.letter(k) in msg.offered
-        if clear and letter_ends(msg, k, end):
-            sums.cluttered = True
-    letter = msg.letter(i, end)
-    if letter and not letter.startswith("~") and (i + 1 >= end or not msg.tokens[i + 1].kind == "word"):
-        if letter not in "IEOYU" or not msg.tokens[i].lower:
-            sums.unplaced = True
-    sums.loose = True
-    sums.notes.append(msg.words(start, end))
-
-
-def _take_item(msg: Message, sums: _Sums, item: Statement, following: Statement | None) -> None:
-    sums.corrected = sums.corrected or item.changed
-    start, end = item.start, item.end
-    if item.value_end < 0 and not item.forced:
-        end = _own_end(msg, sums, item, following)
-    spread = _spread(msg, item, start, end)
-    for n, number in enumerate(item.numbers):
-        slot = msg.by_number.get(number)
-        if slot is None:
-            sums.unknown.append(number)
-            continue
-        value = spread[n] if spread else _item_value(msg, item, start, end, slot)
-        if item.sub:
-            sums.subs.setdefault(number, []).append((item.sub, value))
-            continue
-        if value.kind == "empty":
-            if sums.excepting and number not in sums.values:
-                sums.values[number] = Value("needs_answer", said=str(number))
-            continue
-        if len(item.numbers) > 1 and value.kind == "ambiguous_agreement":
-            sums.ranged_yes = True
-        _merge(sums, number, value)
-
-
-def _own_end(msg: Message, sums: _Sums, item: Statement, following: Statement | None) -> int:
-    """Where the item's own words end: lines after a finished last answer are a general remark."""
-    if following is not None and following.kind != "words":
-        return item.end
-    slot = msg.by_number.get(item.numbers[0]) if item.numbers else None
-    for i in range(item.start + 1, item.end):
-        if msg.is_break(i) and slot is not None:
-            if any(msg.is_word(k) for k in range(item.start, i)) and (
-                read_value(msg, item.start, i, slot, glued=item.glued).kind in ("letter", "recommended", "skip")
-            ):
-                if msg.skip_decoration(i, item.end) < item.end:
-                    sums.notes.append(msg.words(i, item.end))
-                    sums.loose = True
-                return i
-            break
-    return item.end
-
-
-def _spread(msg: Message, item: Statement, start: int, end: int) -> list[Value] | None:
-    """`1-5 A B CB C B`: one letter for each number of the range."""
-    if len(item.numbers) < 2 or item.value_end >= 0:
-        return None
-    tokens = [i for i in range(start, end) if msg.tokens[i].kind == "word"]
-    if len(tokens) != len(item.numbers) or any(not msg.is_mark(i, ",;:-/") and i not in tokens for i in range(start, end)):
-        return None
-    values = []
-    for number, i in zip(item.numbers, tokens, strict=True):
-        slot = msg.by_number.get(number)
-        if slot is None:
-            return None
-        values.append(read_value(msg, i, i + 1, slot, glued=True))
-    return values if sum(v.kind in ("letter", "multiple") for v in values) == len(values) else None
-
-
-def _item_value(msg: Message, item: Statement, start: int, end: int, slot: Slot) -> Value:
-    forced = {
-        "skip": "skip", "unsure": "unsure", "later": "deferred", "withdraw": "unclear", "reject": "needs_answer",
-        "explain": "question", "recommended": "recommended", "slip": "unclear",
-    }  # fmt: skip
-    if item.forced:
-        value = Value(forced[item.forced], said=msg.words(item.first, item.end))
-        return value
-    if slot.form != "choice":
-        return read_typed(msg, start, end if item.value_end < 0 else item.value_end, slot)
-    if item.value_end < 0:
-        return read_value(msg, start, end, slot, glued=item.glued)
-    value = read_value(msg, start, item.value_end, slot, glued=True)
-    if item.tail < end and msg.skip_decoration(item.tail, end) < end:
-        if msg.is_mark(item.tail, "?"):
-            return Value("tentative", letter=value.letter, said=msg.words(item.first, end))
-        text = msg.words(item.tail, end)
-        if value.kind == "other" or value.letter == slot.other:
-            return Value("other", text=text, said=text)
-        if value.kind in ("letter", "recommended"):
-            return replace(value, note=text, complete=False)
-    return value
-
-
-def _merge(sums: _Sums, number: int, value: Value) -> None:
-    before = sums.values.get(number)
-    if before is None or before.kind == "needs_answer" or sums.corrected:
-        sums.values[number] = value
-        return
-    if (before.kind, before.letter) == (value.kind, value.letter) and before.kind != "other":
-        if value.note and not before.note:
-            sums.values[number] = value
-        return
-    if value.kind == "recommended" and before.kind == "letter":
-        return
-    if before.kind in ("ambiguous_agreement", "unsure", "deferred") and value.kind == "letter":
-        sums.values[number] = value
-        return
-    if value.kind == "ambiguous_agreement" and before.kind in ("letter", "recommended"):
-        return
-    if before.kind == "other" and value.kind == "other" and before.text == value.text:
-        return
-    sums.conflicts.add(number)
-
-
-# -- the outcome ---------------------------------------------------------------------------------------------
-
-
-def _conclude(msg: Message, sums: _Sums, statements: Sequence[Statement]) -> Reading:
+def _conclude(msg: Message, sums: Sums, statements: Sequence[Statement]) -> Reading:
     kinds = {s.kind for s in statements}
     note = "\n".join(n for n in sums.notes if n) or None
     if "force_quit" in kinds and _asked_to_stop(msg, statements):
@@ -342,7 +76,7 @@ def _conclude(msg: Message, sums: _Sums, statements: Sequence[Statement]) -> Rea
         return Reading(kind="needs_confirmation", proposals=(proposal,), note=note)
     if not answers and all(e.code == "question" for e in errors) and len(errors) == 1:
         return Reading(kind="question_back", asked_about=tuple(sums.values), note=note)
-    proposals = ()
+    proposals: tuple[Proposal, ...] = ()
     if (sums.agreed or (sums.rest is not None and sums.rest.kind == "ambiguous_agreement")) and answers:
         proposals = (Proposal(kind="accept_all", label="recommendations for the rest"),)
     return Reading(
@@ -352,14 +86,13 @@ def _conclude(msg: Message, sums: _Sums, statements: Sequence[Statement]) -> Rea
 
 
 def _asked_to_stop(msg: Message, statements: Sequence[Statement]) -> bool:
-    return not any(
-        asks(msg, s.first, msg.count) or (s.first > 0 and bool(msg.at("negate", s.first - 1)))
-        for s in statements
-        if s.kind == "force_quit"
-    )
+    said = next(s for s in statements if s.kind == "force_quit")
+    if said.first > 0 and msg.at("negate", said.first - 1):
+        return False
+    return not msg.asked(said.first) and not asks(msg, 0, msg.count)
 
 
-def _nothing(msg: Message, sums: _Sums, note: str | None) -> Reading:
+def _nothing(msg: Message, sums: Sums, note: str | None) -> Reading:
     whole = read_whole(msg)
     first = msg.skip_decoration(0, msg.count)
     if whole.kind == "question_back" and (not sums.doubted or msg.any_at(("question", "asks_recommended"), first)):
@@ -380,7 +113,7 @@ def _nothing(msg: Message, sums: _Sums, note: str | None) -> Reading:
     return whole
 
 
-def _outcomes(msg: Message, sums: _Sums) -> tuple[dict[int, ItemReading], list[ItemError]]:
+def _outcomes(msg: Message, sums: Sums) -> tuple[dict[int, ItemReading], list[ItemError]]:
     """Answers and errors of the explicit items."""
     answers: dict[int, ItemReading] = {}
     errors: list[ItemError] = list(sums.errors)
@@ -417,10 +150,12 @@ def _outcomes(msg: Message, sums: _Sums) -> tuple[dict[int, ItemReading], list[I
     return answers, errors
 
 
-def _referred(sums: _Sums, number: int, value: Value, slot: Slot) -> Value:
+def _referred(sums: Sums, number: int, value: Value, slot: Slot) -> Value:
     """ "same as 1": words carry over; a letter only where it is an ordinary option of this question too."""
     numbers = [n for n in sums.values if n != number]
-    source = value.number or (numbers[numbers.index(max(n for n in numbers if n < number))] if any(n < number for n in numbers) else 0)
+    source = value.number or (
+        numbers[numbers.index(max(n for n in numbers if n < number))] if any(n < number for n in numbers) else 0
+    )
     said = sums.values.get(source)
     if said is None or source == number:
         return Value("reference", said=value.said)
@@ -450,7 +185,7 @@ def _spans(numbers: list[int]) -> list[str]:
 
 
 def _accepted(
-    msg: Message, sums: _Sums, answers: dict[int, ItemReading], errors: list[ItemError], note: str | None
+    msg: Message, sums: Sums, answers: dict[int, ItemReading], errors: list[ItemError], note: str | None
 ) -> Reading:
     if sums.unknown or sums.cluttered or sums.unplaced:
         return Reading(kind="needs_confirmation", errors=tuple(errors), note=note)
@@ -472,7 +207,11 @@ def _accepted(
 
 
 def _place_letter(
-    msg: Message, sums: _Sums, answers: dict[int, ItemReading], errors: list[ItemError], statements: Sequence[Statement]
+    msg: Message,
+    sums: Sums,
+    answers: dict[int, ItemReading],
+    errors: list[ItemError],
+    statements: Sequence[Statement],
 ) -> None:
     """A letter without a number, beside items: it can only mean the one question left, else it is asked about."""
     left = [slot for slot in msg.open if slot.number not in sums.values]
@@ -489,7 +228,7 @@ def _place_letter(
         errors.append(wording.error(None, "?", Value("unclear", said=said)))
 
 
-def _put_rest(msg: Message, sums: _Sums, answers: dict[int, ItemReading], errors: list[ItemError]) -> None:
+def _put_rest(msg: Message, sums: Sums, answers: dict[int, ItemReading], errors: list[ItemError]) -> None:
     value = sums.rest
     if value is None or value.kind not in ("letter", "skip"):
         return
@@ -510,7 +249,7 @@ def _put_letter(slot: Slot, value: Value, answers: dict[int, ItemReading], error
 
 
 def _all_same(
-    msg: Message, sums: _Sums, answers: dict[int, ItemReading], errors: list[ItemError], note: str | None
+    msg: Message, sums: Sums, answers: dict[int, ItemReading], errors: list[ItemError], note: str | None
 ) -> Reading:
     assert sums.same is not None
     value = sums.same[0]
@@ -527,14 +266,14 @@ def _all_same(
     return Reading(kind="answers", answers=answers, errors=tuple(errors), note=note, shaped=not sums.loose)
 
 
-def _pasted_example(msg: Message, sums: _Sums) -> bool:
+def _pasted_example(msg: Message, sums: Sums) -> bool:
     """The card's own example, unchanged: a copy, not answers."""
     copied = [v for v in sums.values.values() if v.kind == "other" and v.text is None]
     placeholder = any(msg.at("placeholder", i) for i in range(msg.count))
     return bool(copied) and placeholder and len(sums.values) > 1
 
 
-def _digits(msg: Message, sums: _Sums) -> Reading | None:
+def _digits(msg: Message, sums: Sums) -> Reading | None:
     """Digits as values: options by their order, which is proposed when all are so, and asked about otherwise."""
     digits = {n: v for n, v in sums.values.items() if v.kind == "digit"}
     if not digits:

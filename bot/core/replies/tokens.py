@@ -115,6 +115,9 @@ def tokenize(text: str) -> list[Token]:
             token.value = int(body) if len(body) < 6 else 999_999
         elif kind == "line":
             token = Token("para" if body.count("\n") > 1 else "line", "\n", start, end, True)
+        elif kind == "mark" and body > "\u2190" and len(tokens) > 1 and tokens[-1].fold == tokens[-2].fold == body:
+            tokens[-1].end = end  # a long row of one emoji says no more than two of them
+            continue
         elif kind == "mark":
             token = Token(kind, _mark(body), start, end, spaced)
         else:

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from bot.core.replies.message import Message
 from bot.core.replies.reading import ItemReading, Reading, Slot
-from bot.core.replies.values import Value, asks
-from bot.core.replies.whole import _handed_over, _postponed, about
+from bot.core.replies.value import Value, asks
+from bot.core.replies.whole import about, handed_over, postponed
 
 
 def read_typed(msg: Message, start: int, end: int, slot: Slot) -> Value:
     """What a numbered part says on an open or validate question."""
+    while end > start and (msg.is_break(end - 1) or msg.is_mark(end - 1, ",;/|")):
+        end -= 1
     while start < end and (msg.is_break(start) or msg.is_mark(start, ":=.-,)")):
         start += 1
     said = msg.words(start, end)
@@ -53,12 +55,14 @@ def read_open(msg: Message, slot: Slot, numbered: bool) -> Reading | None:
         return None
     if asks(msg, 0, msg.count):
         return Reading(kind="question_back", asked_about=about(msg))
-    for reader in (_postponed, _handed_over):
+    for reader in (postponed, handed_over):
         reading = reader(msg)
         if reading is not None:
             return reading
     text = msg.clean.text.strip()
     value = read_typed(msg, 0, msg.count, slot)
+    if value.kind == "question":
+        return Reading(kind="question_back", asked_about=about(msg))
     if value.kind in ("unsure", "deferred", "empty"):
         return None
     if value.kind == "skip":

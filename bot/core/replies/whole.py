@@ -11,12 +11,11 @@ letter with several questions open or a word such as "BAD" is asked about with i
 
 from __future__ import annotations
 
-from bot.core.replies import wording
 from bot.core.replies.message import Message
-from bot.core.replies.reading import ItemError, ItemReading, Proposal, Reading, Slot
-from bot.core.replies.values import Value, asks, read_value, skip_leads
+from bot.core.replies.reading import ItemReading, Proposal, Reading
+from bot.core.replies.unnumbered import bare, by_line, letters_as_word, lines, numbers_alone, positional
+from bot.core.replies.value import asks
 
-_BEFORE_LETTER = ("lead", "option", "article", "agree", "polite", "filler", "correct", "accept")
 ACCEPT = Proposal(kind="accept_all", label="accept recommendations")
 STOP_OR_CANCEL = (
     Proposal(kind="force_quit", label="Draft with what you have"),
@@ -28,286 +27,15 @@ def read_whole(msg: Message) -> Reading:
     """The meaning of a message in which no statement was found."""
     first = msg.skip_decoration(0, msg.count)
     if first >= msg.count:
-        return _agreement(msg) or _handed_over(msg) or Reading(kind="unparsed")
+        return _agreement(msg) or handed_over(msg) or Reading(kind="unparsed")
     for reader in (
-        _positional, by_line, _letters_as_word, _bare, _numbers_alone, _postponed, _handed_over, _question, _refusal,
+        positional, by_line, letters_as_word, bare, numbers_alone, postponed, handed_over, _question, _refusal,
         _agreement, _own_words,
     ):  # fmt: skip
         reading = reader(msg)
         if reading is not None:
             return reading
     return Reading(kind="unparsed")
-
-
-# -- letters without numbers ---------------------------------------------------------------------------------
-
-
-def _positional(msg: Message) -> Reading | None:
-    entries: list[tuple[str, int]] = []
-    separated = 0
-    for start, end in lines(msg):
-        i = msg.skip_decoration(start, end) if not _placeholder(msg, start) else start
-        if msg.at("negate", i):
-            continue
-        while i < end and not msg.letter(i) and (stop := msg.any_at((*_BEFORE_LETTER, "item"), i, end)):
-            i = msg.skip_marks(stop, end, ":")
-        row: list[tuple[str, int]] = []
-        while i < end:
-            if msg.letter(i, end):
-                row.append((msg.letter(i), i))
-            elif _placeholder(msg, i):
-                row.append((msg.tokens[i].fold, i))
-            elif stop := (msg.at("polite", i, end) or msg.at("and", i, end)):
-                i = stop
-                continue
-            elif msg.tokens[i].kind != "mark" or msg.is_mark(i, "+=&~>*#"):
-                return None
-            i += 1
-        entries.extend(row)
-        separated += bool(row)
-    letters = [e for e in entries if e[0] not in "-?"]
-    if len(entries) < 2 or not letters:
-        return None
-    if all(a == "A" for a, _ in letters) and len(letters) == 1:
-        return None
-    slots = msg.open
-    if len(slots) == 1:
-        slot = slots[0]
-        if len({a for a, _ in letters}) == 1:
-            return _answer(slot, Value("letter", letters[0][0]) if letters[0][0] in slot.letters else Value("unclear"))
-        if any(a in "-?" for a, _ in entries):
-            return None
-        error = wording.error(slot, str(slot.number), Value("multiple", said=msg.words(0, msg.count)))
-        return Reading(kind="answers", errors=(error,), shaped=True)
-    if len(entries) != len(slots):
-        return Reading(kind="needs_confirmation")
-    answers: dict[int, ItemReading] = {}
-    errors: list[ItemError] = []
-    for slot, (entry, at) in zip(slots, entries, strict=True):
-        if entry == "-":
-            answers[slot.number] = ItemReading(key="skip")
-        elif entry == "?":
-            errors.append(wording.error(slot, str(slot.number), Value("unsure", said="?")))
-        else:
-            value = read_value(msg, at, at + 1, slot, glued=True)
-            _put(slot, value, answers, errors)
-    return Reading(kind="answers", answers=answers, errors=tuple(errors), shaped=True)
-
-
-def _letters_as_word(msg: Message) -> Reading | None:
-    """ "BAD", "cab": one letter for each open question, or a word."""
-    first = msg.skip_decoration(0, msg.count)
-    token = msg.tokens[first]
-    word = token.fold.upper()
-    if len(word) < 2 or len(word) != len(msg.open) or not msg.skip_decoration(first + 1, msg.count) >= msg.count:
-        return None
-    if not all(letter in slot.letters for letter, slot in zip(word, msg.open, strict=True)):
-        return None
-    answers = {
-        slot.number: ItemReading(key=letter)
-        for letter, slot in zip(word, msg.open, strict=True)
-        if letter != slot.other
-    }
-    return Reading(kind="needs_confirmation", proposals=(Proposal(kind="answers", answers=answers),))
-
-
-def _placeholder(msg: Message, i: int) -> bool:
-    return msg.is_mark(i, "-?")
-
-
-def lines(msg: Message) -> list[tuple[int, int]]:
-    """Token ranges of the lines that say something."""
-    out: list[tuple[int, int]] = []
-    start = 0
-    for i in range(msg.count + 1):
-        if i == msg.count or msg.is_break(i):
-            if i > start:
-                out.append((start, i))
-            start = i + 1
-    return out
-
-
-def by_line(msg: Message) -> Reading | None:
-    """As many lines as open questions, most of them plainly a letter or "recommended"."""
-    rows = lines(msg)
-    if len(rows) < 3 or len(rows) != len(msg.open):
-        return None
-    values = []
-    for slot, (start, end) in zip(msg.open, rows, strict=True):
-        at = start
-        while at < end and (stop := msg.any_at(("agree", "lead", "filler"), at, end)) and not msg.letter(at):
-            at = stop
-        value = read_value(msg, at if msg.letter(at) or msg.at("recommended", at) else start, end, slot)
-        values.append((slot, value))
-    plain = sum(value.kind in ("letter", "recommended") for _, value in values)
-    if plain * 2 < len(rows) or plain < 2:
-        return None
-    answers: dict[int, ItemReading] = {}
-    errors: list[ItemError] = []
-    for slot, value in values:
-        _put(slot, value, answers, errors)
-    return Reading(kind="answers", answers=answers, errors=tuple(errors), shaped=True)
-
-
-def _put(slot: Slot, value: Value, answers: dict[int, ItemReading], errors: list[ItemError]) -> None:
-    item = wording.item(slot, value)
-    if item is not None:
-        answers[slot.number] = item
-    if item is None or (item.key == "other" and item.text is None):
-        if value.kind != "empty":
-            errors.append(wording.error(slot, str(slot.number), value))
-
-
-def _answer(slot: Slot, value: Value) -> Reading:
-    answers: dict[int, ItemReading] = {}
-    errors: list[ItemError] = []
-    _put(slot, value, answers, errors)
-    return Reading(kind="answers", answers=answers, errors=tuple(errors))
-
-
-def _bare(msg: Message) -> Reading | None:
-    i = msg.skip_decoration(0, msg.count)
-    while i < msg.count and (stop := msg.any_at(_BEFORE_LETTER, i)):
-        if msg.letter(i) and not (msg.tokens[i].lower and msg.letter(skip_leads(msg, stop, msg.count))):
-            break
-        if msg.at("recommended", i) or msg.at("ordinal", i):
-            break
-        i = msg.skip_marks(stop, msg.count, ",:\"“”‘’'!")
-    if i >= msg.count:
-        return None
-    letter = msg.letter(i)
-    if len(msg.open) == 1:
-        slot = msg.open[0]
-        ranked = msg.at("ordinal", i + 1) if letter else 0
-        if ranked and not msg.is_edge(ranked):
-            return None
-        if letter and msg.tokens[i].lower and i > 0 and letter in "AEIOUY" and _reads_on(msg, i) and not (
-            ranked or msg.any_at(("note", "polite", "for"), i + 1)
-        ):  # fmt: skip
-            return None
-        if letter and not letter.startswith("~") and letter not in slot.letters:
-            if _reads_on(msg, i) or msg.at("agree", i) or msg.any_at(("question", "lead"), 0):
-                return None
-        if letter and letter == "A" and i + 1 < msg.count and msg.tokens[i + 1].kind == "word":
-            if not msg.any_at(("note", "polite", "recommended", "ordinal", "verdict", "for"), i + 1):
-                return None
-        option = msg.at("ordinal", i) or msg.at("last", i) or (
-            msg.tokens[i].kind == "num" and i > 0 and msg.at("option", i - 1)
-        )  # fmt: skip
-        if not letter and not option and not msg.at("other", i) and not slot.labels:
-            return None
-        start = i - 1 if option and msg.tokens[i].kind == "num" else i
-        if letter and asks(msg, 0, msg.count) and not (i + 2 >= msg.count):
-            return None
-        value = read_value(msg, start, msg.count, slot)
-        if value.kind == "tentative" and value.letter:
-            return _proposed(slot, value.letter)
-        if value.kind in ("letter", "multiple", "out_of_range", "negative_only") or (
-            value.kind == "unclear" and letter.startswith("~")
-        ) or (value.kind == "other" and (msg.at("other", i) or letter)):  # fmt: skip
-            return _answer(slot, value)
-        return None
-    if letter and msg.skip_decoration(i + 1, msg.count) >= msg.count and not msg.at("agree", i):
-        return Reading(
-            kind="needs_confirmation",
-            proposals=tuple(
-                Proposal(kind="answers", answers={s.number: ItemReading(key=letter)}, label=f"Question {s.number}")
-                for s in msg.open
-                if letter in s.letters and letter != s.other
-            ),
-        )
-    return None
-
-
-def _reads_on(msg: Message, i: int) -> bool:
-    return i + 1 < msg.count and msg.tokens[i + 1].kind == "word"
-
-
-def _proposed(slot: Slot, letter: str) -> Reading:
-    proposals = ()
-    if letter in slot.letters and letter != slot.other:
-        proposals = (
-            Proposal(kind="answers", answers={slot.number: ItemReading(key=letter)}, label=f"Option {letter}"),
-        )
-    return Reading(kind="needs_confirmation", proposals=proposals)
-
-
-# -- digits and dictation ------------------------------------------------------------------------------------
-
-
-def _numbers_alone(msg: Message) -> Reading | None:
-    """Numbers and nothing that says what about them: "2", "1-3", "1, 2, 4 please"."""
-    numbers: list[int] = []
-    ranged = False
-    first = msg.skip_decoration(0, msg.count)
-    i = first
-    while i < msg.count:
-        token = msg.tokens[i]
-        if token.kind == "num" and token.value > 0:
-            if ranged and numbers and token.value - numbers[-1] in range(1, 50):
-                numbers.extend(range(numbers[-1] + 1, token.value))
-            numbers.append(token.value)
-            ranged = False
-        elif (
-            stop := msg.any_at(("item", "suffix", "and", "agree", "filler", "polite", "all", "article", "for", "to"), i)
-        ) and not msg.letter(i):
-            ranged = bool(msg.at("to", i))
-            i = stop
-            continue
-        elif token.kind == "mark" and token.fold not in "?%":
-            ranged = token.fold in "-~"
-        elif token.kind not in ("line", "para", "mention"):
-            return None
-        i += 1
-    if not numbers:
-        return None
-    if not (msg.tokens[first].kind == "num" or msg.any_at(("item", "article"), first) or len(numbers) > 1):
-        return None
-    known = tuple(n for n in numbers if n in msg.by_number)
-    proposals = []
-    if len(msg.open) == 1:
-        slot = msg.open[0]
-        return _proposed(slot, slot.letters[numbers[0] - 1] if numbers[0] <= len(slot.letters) else "")
-    if known:
-        proposals.append(Proposal(kind="accept_all", numbers=known, label="the recommended options"))
-    return Reading(kind="needs_confirmation", proposals=tuple(proposals))
-
-
-def spoken(msg: Message) -> Reading | None:
-    """What dictation makes of "one B": number words and letters that sound alike ("won be two a three see")."""
-    answers: dict[int, ItemReading] = {}
-    i = 0
-    expected = 1
-    alike = False
-    if not any(name in msg.found(0) for name in ("number", "spoken")):
-        return None
-    while i < msg.count:
-        if msg.is_edge(i):
-            i += 1
-            continue
-        heard = msg.at("number", i) or msg.at("spoken", i)
-        value = msg.value_at("number", i) or msg.value_at("spoken", i)
-        if not heard or heard >= msg.count or value not in msg.by_number or not (value == expected or answers):
-            return None
-        alike = alike or not msg.at("number", i)
-        letter = msg.letter(heard)
-        following = heard + 1
-        if not letter and msg.at("spoken", heard):
-            letter = chr(64 + msg.value_at("spoken", heard))
-            following = msg.at("spoken", heard)
-            alike = True
-        slot = msg.by_number[value]
-        if letter not in slot.letters or letter == slot.other:
-            return None
-        answers[value] = ItemReading(key=letter)
-        expected = value + 1
-        i = following
-    if len(answers) < 2 or not alike:
-        return None
-    return Reading(kind="needs_confirmation", proposals=(Proposal(kind="answers", answers=answers),))
-
-
-# -- words ---------------------------------------------------------------------------------------------------
 
 
 def clauses(msg: Message) -> list[tuple[int, int]]:
@@ -334,10 +62,13 @@ def _question(msg: Message) -> Reading | None:
                 asked = True
     if not asked:
         last = clauses(msg)[-1:]
-        asked = any(
-            end - start <= 3 and msg.at("question", start, end) and not msg.any_at(("hedge", "agree"), 0)
-            for start, end in last
-        ) and msg.count > 1
+        asked = (
+            any(
+                end - start <= 3 and msg.at("question", start, end) and not msg.any_at(("hedge", "agree"), 0)
+                for start, end in last
+            )
+            and msg.count > 1
+        )
     if not asked:
         return None
     return Reading(kind="question_back", asked_about=about(msg))
@@ -355,7 +86,7 @@ def about(msg: Message) -> tuple[int, ...]:
     return tuple(numbers)
 
 
-def _postponed(msg: Message) -> Reading | None:
+def postponed(msg: Message) -> Reading | None:
     """ "Ask me tomorrow", "not now": at the head of a clause, and not as a question (CH-6)."""
     for start, end in clauses(msg):
         i = start
@@ -375,25 +106,35 @@ def _postponed(msg: Message) -> Reading | None:
     return None
 
 
-def _handed_over(msg: Message) -> Reading | None:
+def handed_over(msg: Message) -> Reading | None:
     """ "@maria please", "ask Maria": a name and nothing else (CH-6). A bot's mention is only an address."""
     for i, token in enumerate(msg.tokens):
         if token.kind == "mention" and not token.fold.endswith("bot"):
-            before = all(msg.tokens[k].kind == "mark" or msg.any_at(("polite", "hand_over", "filler"), k) for k in range(i))
+            before = all(
+                msg.tokens[k].kind == "mark" or msg.any_at(("polite", "hand_over", "filler"), k) for k in range(i)
+            )
             after = _rest_is(msg, i + 1, ("polite", "hand_over", "filler", "question", "item"))
             if before and after and (msg.count > i + 1 or i > 0):
                 return Reading(kind="hand_over", named=msg.words(i, i + 1))
     first = msg.skip_decoration(0, msg.count)
     stop = msg.at("hand_over", first) if first < msg.count else 0
-    if not stop or stop >= msg.count or not (msg.tokens[stop].kind in ("word", "char")) or msg.found(stop):
+    if not stop or stop >= msg.count:
         return None
-    end = stop + 1
-    while end < msg.count and msg.tokens[end].kind == msg.tokens[stop].kind and not msg.found(end) and end < stop + 4:
+    end = stop
+    while end < min(msg.count, stop + 4) and _may_be_name(msg, end):
         end += 1
-    named = msg.words(stop, end)
-    if not _rest_is(msg, end, ("polite", "filler", "hand_over", "suffix", "for")) or not (named[:1].isupper() or not named[:1].islower()):
+    if end == stop or not _rest_is(msg, end, ("polite", "filler", "hand_over", "suffix", "for")):
         return None
-    return Reading(kind="hand_over", named=named)
+    return Reading(kind="hand_over", named=msg.words(stop, end))
+
+
+def _may_be_name(msg: Message, i: int) -> bool:
+    """A capitalised word (even if it is also a word of some language), or unknown characters."""
+    token = msg.tokens[i]
+    written = msg.clean.norm[token.start : token.end]
+    if token.kind == "word" and len(written) > 1:
+        return written[0].isupper() or (not written[0].islower() and not msg.found(i))
+    return token.kind == "char" and not msg.any_at(("polite", "suffix", "question"), i)
 
 
 def _rest_is(msg: Message, i: int, names: tuple[str, ...]) -> bool:

@@ -9,9 +9,18 @@ from __future__ import annotations
 from typing import cast
 
 from bot.core.replies.reading import Code, ItemError, ItemReading, Slot
-from bot.core.replies.values import Value
+from bot.core.replies.value import Value
 
-_SHORTEST_QUOTE = 40  # longer words of the person are cut in an error sentence
+# Kinds of a value that have no error code of their own name.
+_CODES = {
+    "other": "other_without_text",
+    "recommended": "needs_answer",
+    "digit": "unclear",
+    "letter": "out_of_range",
+    "same": "reference",
+    "skip": "unclear",
+}
+_LONGEST_QUOTE = 40  # characters; longer words of the person are cut in an error sentence
 
 
 def item(slot: Slot, value: Value) -> ItemReading | None:
@@ -45,14 +54,13 @@ def error(slot: Slot | None, label: str, value: Value, *, last: int = 0) -> Item
     kind = value.kind
     if kind == "letter" and slot is not None and value.letter == slot.other:
         kind = "other"
-    code = cast(Code, {"other": "other_without_text", "recommended": "needs_answer", "digit": "unclear", "agree":
-        "ambiguous_agreement", "letter": "out_of_range", "same": "reference", "skip": "unclear"}.get(kind, kind))  # fmt: skip
+    code = cast(Code, _CODES.get(kind, kind))
     return ItemError(item=label, code=code, message=_sentence(slot, label, value, code))
 
 
 def _sentence(slot: Slot | None, label: str, value: Value, code: Code) -> str:
     letters = _letters(slot)
-    said = value.said if len(value.said) <= _SHORTEST_QUOTE else value.said[: _SHORTEST_QUOTE - 1] + "…"
+    said = value.said if len(value.said) <= _LONGEST_QUOTE else value.said[: _LONGEST_QUOTE - 1] + "…"
     proposal = f"{label}: {value.letter}" if len(value.letter) == 1 else f"{label}: {letters[:1] or 'A'}"
     recommended = f"; “{label}: recommended” takes {slot.recommended}" if slot and slot.recommended else ""
     sentences: dict[Code, str] = {

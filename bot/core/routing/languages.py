@@ -46,7 +46,7 @@ class Language(Model):
     triggers: dict[str, tuple[str, ...]] = {}
     negative: dict[str, tuple[str, ...]] = {}  # triggers that hold a negation: "an idea but no question"
     names: dict[str, tuple[str, ...]] = {}  # bare nouns; they count only as the answer to a menu (RT-9)
-    artefacts: dict[int, tuple[str, ...]] = {}
+    artefacts: dict[int, tuple[str, ...]] = {}  # by phase; -1: looks like one and is none ("literature review")
     unserved: tuple[str, ...] = ()  # requests that no workflow serves (RT-3)
 
 

@@ -217,5 +217,4 @@ def _named(text: str, said: Sequence[str], offered: Sequence[str], pack: Pack) -
 def _means(said: Sequence[str], mark: str, around: frozenset[str], lexicon: Lexicon) -> bool:
     """The answer is one of the mark's phrases, perhaps with politeness around it."""
     forms = lexicon.phrases_of(f"<!{mark}>")
-    kept = tuple(w for w in said if w not in around) or tuple(said)
-    return tuple(said) in forms or kept in forms
+    return tuple(said) in forms or tuple(w for w in said if w not in around) in forms

@@ -49,7 +49,7 @@ def open_message(text: str, pack: Pack, bot_name: str | None, *, bare: bool = Fa
         start, mentioned = _blank(text, hit.end()), True
     body = text[start:]
     if not bare and _TOKEN.match(body):
-        return Opening(body[len(TOKEN) :], token=True)
+        return Opening(body[_blank(body, len(TOKEN)) :].rstrip(), token=True)
     command, elsewhere = _command(body, pack, bot_name, mentioned=mentioned)
     near = None if bare else _near_miss(body)
     return Opening(body, near_miss=near, command=command, elsewhere=elsewhere)

@@ -51,7 +51,7 @@ class Match(NamedTuple):
 class Node:
     """One step of the word tree. `ids` are the classes that end here."""
 
-    __slots__ = ("ids", "sizes", "stems", "typos", "words")
+    __slots__ = ("ids", "leaf", "sizes", "stems", "typos", "words")
 
     def __init__(self) -> None:
         self.words: dict[str, Node] = {}
@@ -59,6 +59,10 @@ class Node:
         self.sizes: tuple[int, ...] = ()
         self.typos: dict[str, str] = {}
         self.ids: tuple[int, ...] = ()
+        self.leaf = False  # nothing goes on from here
+
+
+_NOTHING: dict[int, list[int]] = {}  # most words of a message begin nothing
 
 
 class Lexicon:
@@ -110,6 +114,7 @@ class Lexicon:
         todo = [self.root]
         while todo:
             node = todo.pop()
+            node.leaf = not node.words and not node.stems
             node.sizes = tuple(sorted({len(s) for s in node.stems}, reverse=True))
             for word in node.words:
                 if len(word) >= MIN_SWAPPED and word.isalpha():
@@ -129,19 +134,22 @@ class Lexicon:
         return [self._at(tokens, at) for at in range(len(tokens))]
 
     def _at(self, tokens: Sequence[Token], at: int) -> dict[int, list[int]]:
+        nodes = _steps(self.root, tokens[at].form)
+        if not nodes:
+            return _NOTHING
         found: dict[int, list[int]] = {}
-        todo = [(self.root, at)]
-        while todo:
-            node, here = todo.pop()
-            if here >= len(tokens) or (here > at and tokens[here].gap >= SENTENCE):
-                continue
-            for following in _steps(node, tokens[here].form):
-                for identity in following.ids:
+        here = at + 1
+        while nodes:
+            for node in nodes:
+                for identity in node.ids:
                     ends = found.setdefault(identity, [])
-                    if here + 1 not in ends:
-                        ends.append(here + 1)
-                if here - at < 12:  # no word of a pack is longer
-                    todo.append((following, here + 1))
+                    if here not in ends:
+                        ends.append(here)
+            if here >= len(tokens) or tokens[here].gap >= SENTENCE:
+                break
+            form = tokens[here].form
+            nodes = [following for node in nodes if not node.leaf for following in _steps(node, form)]
+            here += 1
         return found
 
     def matches(
@@ -217,6 +225,8 @@ def _one_slip(word: str, typed: str) -> bool:
             return len(word) > MIN_TYPO and places[0] < len(word) - 1
         first = places[0]
         return places == [first, first + 1] and word[first] == typed[first + 1] and word[first + 1] == typed[first]
+    if word.startswith(typed) or typed.startswith(word):
+        return False  # an ending, not a slip: "reviews" is another word than "review"
     return abs(len(word) - len(typed)) == 1 and min(len(word), len(typed)) >= MIN_TYPO
 
 

@@ -27,8 +27,8 @@ def route(
     if opening.elsewhere:
         return Verdict(outcome="continue", text=text, materials=tuple(materials), other_bot=opening.elsewhere)
     if opening.token:
-        stripped = opening.body.strip()
-        verdict = _judge(stripped, materials, pack, open_message(stripped, pack, bot_name, bare=True), direct=True)
+        following = open_message(opening.body, pack, bot_name, bare=True)
+        verdict = _judge(opening.body, materials, pack, following, direct=True)
         return _leave(verdict, "direct-mode") if position == "in_workflow" else verdict
     if position == "in_workflow":
         return _within(text, materials, pack, opening)

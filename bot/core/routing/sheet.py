@@ -15,14 +15,17 @@ class Sheet:
 
     def __init__(self, text: str, lexicon: Lexicon, objects: Sequence[Span]) -> None:
         self.text = text
+        self._identities: dict[str, int] = {}
         self.lexicon = lexicon
         words = tokenise(text, lexicon.variants)
         spans = lexicon.spans(words)
         self.tokens = _without_polite(words, spans, lexicon)
         self.spans = spans if len(self.tokens) == len(words) else lexicon.spans(self.tokens)
+        self.present = {identity for here in self.spans for identity in here}
         self.foreign_spans = [*quoted(text), *self._handed_on()]
         self.foreign = self.flags([*self.foreign_spans, *objects])
         self.negated = self._negated()
+        self.topic_words: set[int] = set()
         self.topic = self._topics()
         self.question_words: set[int] = set()
         self.asked = self._asked()
@@ -36,7 +39,13 @@ class Sheet:
 
     def mark(self, name: Mark, at: int) -> int:
         """The end of the mark's words at this place, or 0."""
-        return max(self.spans[at].get(self.lexicon.identity(f"<!{name}>"), (0,)))
+        identity = self._identities.get(name)
+        if identity is None:
+            identity = self._identities[name] = self.lexicon.identity(f"<!{name}>")
+        if identity not in self.present:
+            return 0
+        ends = self.spans[at].get(identity)
+        return max(ends) if ends else 0
 
     def clauses(self, gap: int = CLAUSE) -> list[Span]:
         cuts = [i for i, token in enumerate(self.tokens) if i == 0 or token.gap >= gap]
@@ -72,6 +81,7 @@ class Sheet:
                 if self.foreign[at]:
                     at += 1
                 elif (body := self.mark("topic", at)) and body < end and not self._own(body):
+                    self.topic_words.update(range(at, body))
                     stop = body
                     while stop < end and not (
                         self.mark("joint", stop) and stop + 1 < end and self.mark("verb", stop + 1)

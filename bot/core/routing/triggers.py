@@ -14,6 +14,7 @@ from bot.core.routing.phrases import Lexicon, Match
 from bot.core.routing.sheet import Sheet
 from bot.core.routing.text import Span, paragraphs
 
+NO_ARTEFACT = "-1"  # words that hold an artefact's name and are none: "literature review"
 LONG, SHORT = 280, 220  # characters; a paragraph over LONG beside a request under SHORT is what it is about
 
 
@@ -70,6 +71,11 @@ def read(
         ]
 
     hits = found(hidden, kinds) + found(plain, frozenset({"negative"}))
+    if any(sheet.topic):
+        # A phrase that names the "on" itself reaches into the topic: "a statement on AI use".
+        open_topics = [a or b or c for a, b, c in zip(sheet.foreign, sheet.over, sheet.negated, strict=True)]
+        reaching = found(open_topics, frozenset({"trigger"}))
+        hits += [m for m in reaching if not sheet.topic[m.first] and m.named & sheet.topic_words]
     chosen = _in_short_parts(sheet, _longest(hits))
     wanted = [m for m in chosen if m.phrase.kind != "unserved" and m.phrase.value]
     requests = tuple(_found(sheet, m) for m in wanted)
@@ -79,7 +85,7 @@ def read(
         for n in named
         if not _flag_at(sheet, n.span, own_words, sheet.topic, sheet.asked, sheet.over, sheet.negated)
     ]
-    taken_back = _longest(found(plain, kinds))
+    taken_back = found(plain, frozenset({"trigger", "name"})) if any(sheet.negated) else []
     ruled_out = {m.phrase.value for m in taken_back if any(sheet.negated[i] for i in m.named)}
     asked = [a and not b for a, b in zip(sheet.asked, sheet.foreign, strict=True)]
     question = any(asked) and (
@@ -96,7 +102,7 @@ def read(
         requests=requests,
         named=tuple(Found(n.value, n.span.start, n.span.end, text[n.span.start : n.span.end]) for n in counted),
         ruled_out=tuple(sorted(ruled_out - {r.value for r in requests} - {""})),
-        artefacts=tuple(_found(sheet, m) for m in artefacts),
+        artefacts=tuple(_found(sheet, m) for m in artefacts if m.phrase.value != NO_ARTEFACT),
         unserved=any(m.phrase.kind == "unserved" or not m.phrase.value for m in chosen),
         question=question and not requests and not counted,
     )

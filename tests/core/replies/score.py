@@ -94,7 +94,8 @@ def score(book: PhraseBook, name: str = "replies.jsonl") -> tuple[int, int, list
                 words.append(f"{case['id']} {case['reply']!r}: {lost}")
         else:
             failures.append(
-                f"{case['id']} {case['reply']!r} {best}\n    got  {out['kind']} {out['resolved']} {sorted(codes(out))}"
+                f"{case['id']} {case['reply']!r} {best}"
+                f"\n    got  {out['kind']} {out['resolved']} {sorted(codes(out))}"
                 f"\n    want {case['expect']['kind']} {case['expect']['resolved']} {sorted(codes(case['expect']))}"
             )
         if captured := wrong_captures(out, case):
@@ -107,7 +108,10 @@ def main() -> None:
     book = load_phrases()
     for name in names:
         total, exact, failures, captures, words = score(book, name)
-        print(f"{name}: {exact}/{total} exact ({100 * exact / total:.1f} %), {len(captures)} wrong captures, {len(words)} notes or texts lost")
+        print(
+            f"{name}: {exact}/{total} exact ({100 * exact / total:.1f} %), {len(captures)} wrong captures, "
+            f"{len(words)} notes or texts lost"
+        )
         for title, lines in (("failures", failures), ("wrong captures", captures), ("words", words)):
             if lines and ("-v" in sys.argv or title == "wrong captures"):
                 print(f"-- {title}", *lines, sep="\n")

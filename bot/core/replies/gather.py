@@ -1,0 +1,303 @@
+"""Statements are gathered: which words go to which question, and what is said of the round as a whole.
+
+An item counts only in company where its form alone proves little: a bare "2 …" with words, a letter found inside
+running text, anything behind long prose (RP-1). Words that no statement claims are kept as the general remark; a
+letter or a number among them holds an acceptance back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from bot.core.replies.message import Message
+from bot.core.replies.reading import ItemError, Slot
+from bot.core.replies.statement import Statement
+from bot.core.replies.typed import read_typed
+from bot.core.replies.value import Value, letter_ends
+from bot.core.replies.values import read_value, without_courtesy
+
+_LONG_PROSE = 40  # words of running text before the first item that make the message no answer (RP-1)
+
+
+@dataclass(slots=True)
+class Sums:
+    """What has been gathered from the statements so far."""
+
+    values: dict[int, Value] = field(default_factory=dict)
+    errors: list[ItemError] = field(default_factory=list)
+    subs: dict[int, list[tuple[str, Value]]] = field(default_factory=dict)
+    unknown: list[int] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    conflicts: set[int] = field(default_factory=set)
+    same: tuple[Value, int] | None = None
+    rest: Value | None = None
+    accepted: bool = False
+    delegated: bool = False
+    doubted: bool = False  # an acceptance that is asked, conditional or not understood
+    negated: bool = False
+    excepting: bool = False
+    unplaced: bool = False  # an exception or a letter without its question
+    agreed: bool = False
+    corrected: bool = False
+    ranged_yes: bool = False
+    loose: bool = False  # words that belong to no statement
+    cluttered: bool = False  # a letter among those words: part of an answer that could not be placed
+
+
+def in_company(msg: Message, statements: Sequence[Statement]) -> list[Statement]:
+    """Drop items that count only beside others: a bare "2 …" in words, a letter found in running text, and
+    whatever stands in or behind long prose."""
+    items = [s for s in statements if s.kind == "item"]
+    dropped: list[Statement] = []
+    if len(items) == 1:
+        item = items[0]
+        astray = item.buried and not _led_in(msg, item.first)
+        if item.weak or astray or _says_nothing(msg, item):
+            dropped = items
+    first = items[0].first if items else 0
+    spoken = sum(t.kind in ("word", "char") for t in msg.tokens[:first])
+    if items and spoken > _LONG_PROSE and (spoken > 4 * _LONG_PROSE or not items[0].on_line):
+        return []
+    gone = {id(s) for s in dropped}
+    return [replace(s, kind="words") if id(s) in gone else s for s in statements]
+
+
+def _says_nothing(msg: Message, item: Statement) -> bool:
+    if item.value_end >= 0 or item.forced or msg.skip_decoration(item.start, item.end) < item.end:
+        return False
+    return not any(msg.is_picture(i) for i in range(item.start, item.end))
+
+
+def _led_in(msg: Message, first: int) -> bool:
+    """Whether only courtesy and words of choosing stand before a single item found in running text."""
+    i = 0
+    while i < first:
+        stop = msg.any_at(
+            ("polite", "lead", "agree", "filler", "option", "article", "for", "note", "item", "correct"), i
+        )
+        if not stop and msg.tokens[i].kind in ("mark", "line", "mention"):
+            stop = i + 1
+        if not stop:
+            return False
+        i = stop
+    return True
+
+
+def take(msg: Message, sums: Sums, statement: Statement, following: Statement | None) -> None:
+    kind = statement.kind
+    if kind == "item":
+        _take_item(msg, sums, statement, following)
+    elif kind == "words":
+        _take_words(msg, sums, statement)
+    elif kind == "accept":
+        _take_accept(msg, sums, statement)
+    elif kind == "rest":
+        _take_rest(msg, sums, statement)
+    elif kind == "same":
+        slot = Slot(number=0, letters=tuple(chr(65 + i) for i in range(26)))
+        end = statement.value_end if statement.value_end >= 0 else statement.end
+        head = statement.value_end if statement.value_end >= 0 else statement.start + 1
+        sums.same = (
+            read_value(msg, statement.start, max(head, statement.start + 1), slot, glued=True),
+            statement.start,
+        )
+        tail = statement.tail if statement.tail >= 0 else head
+        if any(msg.at("recommended", i, statement.end) for i in range(tail, statement.end)):
+            sums.accepted = True
+        elif end > tail and msg.skip_decoration(tail, end) < end:
+            sums.loose = True
+            sums.notes.append(msg.words(tail, end))
+    elif kind == "except":
+        sums.excepting = True
+        if following is None:
+            sums.unplaced = True
+    elif kind == "correct":
+        sums.corrected = True
+
+
+def _take_accept(msg: Message, sums: Sums, statement: Statement) -> None:
+    if statement.negated:
+        sums.negated = True
+        sums.loose = True
+    elif statement.condition or statement.asked:
+        sums.doubted = True
+    elif statement.partial:
+        led = any(
+            msg.at(name, i) for name in ("accept", "all", "lead") for i in range(statement.first, statement.end)
+        ) and any(msg.at("recommended", i) for i in range(statement.first, statement.end))
+        sums.doubted = sums.doubted or led
+        sums.loose = True
+    else:
+        sums.accepted = True
+        sums.delegated = statement.delegated
+        return
+    sums.notes.append(msg.words(statement.first, max(statement.end, statement.first)))
+
+
+def _take_rest(msg: Message, sums: Sums, statement: Statement) -> None:
+    slot = Slot(number=0, letters=tuple(chr(65 + i) for i in range(26)), recommended="A")
+    if statement.forced == "skip":
+        sums.rest = Value("skip")
+        return
+    end = statement.value_end if statement.value_end >= 0 else max(_core_end(msg, statement), statement.start + 1)
+    value = read_value(msg, statement.start, end, slot, glued=True)
+    if statement.forced == "recommended" or (value.kind in ("recommended", "ambiguous_agreement") and msg.any_at(
+        ("accept", "recommended", "delegate"), statement.start
+    )):  # fmt: skip
+        value = Value("recommended")
+    sums.rest = value if value.kind in ("letter", "recommended", "skip", "ambiguous_agreement") else None
+    tail = statement.tail if statement.tail >= 0 else end
+    if tail < statement.end and msg.skip_decoration(tail, statement.end) < statement.end:
+        sums.notes.append(msg.words(tail, statement.end))
+
+
+def _core_end(msg: Message, statement: Statement) -> int:
+    stop = msg.any_at(("recommended", "delegate", "skip", "agree", "accept"), statement.start)
+    return stop or statement.start + 1
+
+
+def _take_words(msg: Message, sums: Sums, statement: Statement) -> None:
+    start, end = statement.first, statement.end
+    i = msg.skip_decoration(start, end)
+    while i < end and (stop := msg.any_at(("filler", "pointer"), i, end)):
+        i = msg.skip_decoration(stop, end)
+    if i >= end:
+        sums.agreed = sums.agreed or any(msg.at("agree", k, end) for k in range(start, end))
+        return
+    if sums.excepting and not sums.values and not sums.unknown:
+        sums.unplaced = True
+    agreed = i
+    while agreed < end and (
+        (stop := msg.any_at(("agree", "polite", "filler", "lead", "all"), agreed, end))
+        or (msg.tokens[agreed].kind == "mark" and (stop := agreed + 1))
+    ):
+        sums.agreed = sums.agreed or bool(msg.at("agree", agreed, end))
+        agreed = stop
+    if agreed >= end:
+        return
+    for k in range(i, end):
+        clear = msg.letter(k, end) and not msg.tokens[k].lower and msg.letter(k) in msg.offered
+        if clear and letter_ends(msg, k, end):
+            sums.cluttered = True
+        token = msg.tokens[k]
+        if token.kind == "num" and token.value in msg.by_number and not msg.at("unit", k + 1):
+            sums.cluttered = True
+    letter = msg.letter(i, end)
+    reads_on = i + 1 < end and msg.tokens[i + 1].kind == "word"
+    wordlike = letter in ("I", "E", "O", "Y", "U") and msg.tokens[i].lower
+    if letter and not letter.startswith("~") and not reads_on and not wordlike:
+        sums.unplaced = True
+    sums.loose = True
+    sums.notes.append(msg.words(start, end))
+
+
+def _take_item(msg: Message, sums: Sums, item: Statement, following: Statement | None) -> None:
+    sums.corrected = sums.corrected or item.changed
+    start, end = item.start, item.end
+    if item.value_end < 0 and not item.forced:
+        end = _own_end(msg, sums, item, following)
+    spread = _spread(msg, item, start, end)
+    for n, number in enumerate(item.numbers):
+        slot = msg.by_number.get(number)
+        if slot is None:
+            sums.unknown.append(number)
+            continue
+        value = spread[n] if spread else _item_value(msg, item, start, end, slot)
+        if item.sub:
+            sums.subs.setdefault(number, []).append((item.sub, value))
+            continue
+        if value.kind == "empty":
+            if sums.excepting and number not in sums.values:
+                sums.values[number] = Value("needs_answer", said=str(number))
+            continue
+        if len(item.numbers) > 1 and value.kind == "ambiguous_agreement":
+            sums.ranged_yes = True
+        _merge(sums, number, value)
+
+
+def _own_end(msg: Message, sums: Sums, item: Statement, following: Statement | None) -> int:
+    """Where the item's own words end: lines after a finished last answer are a general remark."""
+    if following is not None and following.kind != "words":
+        return item.end
+    slot = msg.by_number.get(item.numbers[0]) if item.numbers else None
+    for i in range(item.start + 1, item.end):
+        if msg.is_break(i) and slot is not None:
+            if any(msg.is_word(k) for k in range(item.start, i)) and (
+                read_value(msg, item.start, i, slot, glued=item.glued).kind in ("letter", "recommended", "skip")
+            ):
+                if msg.skip_decoration(i, item.end) < item.end:
+                    sums.notes.append(msg.words(i, item.end))
+                    sums.loose = True
+                return i
+            break
+    return item.end
+
+
+def _spread(msg: Message, item: Statement, start: int, end: int) -> list[Value] | None:
+    """`1-5 A B CB C B`: one letter for each number of the range."""
+    if len(item.numbers) < 2 or item.value_end >= 0:
+        return None
+    end = without_courtesy(msg, start, end)
+    while end > start and (msg.is_edge(end - 1) or msg.is_quote(end - 1)):
+        end -= 1
+    tokens = [i for i in range(start, end) if msg.tokens[i].kind == "word"]
+    if len(tokens) != len(item.numbers) or any(
+        not msg.is_mark(i, ",;:-/") and i not in tokens for i in range(start, end)
+    ):
+        return None
+    values = []
+    for number, i in zip(item.numbers, tokens, strict=True):
+        slot = msg.by_number.get(number)
+        if slot is None:
+            return None
+        values.append(read_value(msg, i, i + 1, slot, glued=True))
+    return values if sum(v.kind in ("letter", "multiple") for v in values) == len(values) else None
+
+
+def _item_value(msg: Message, item: Statement, start: int, end: int, slot: Slot) -> Value:
+    forced = {
+        "skip": "skip", "unsure": "unsure", "later": "deferred", "withdraw": "unclear", "reject": "needs_answer",
+        "explain": "question", "recommended": "recommended", "slip": "unclear",
+    }  # fmt: skip
+    if item.forced:
+        return Value(forced[item.forced], said=msg.words(item.first, item.end))
+    if slot.form != "choice":
+        return read_typed(msg, start, end if item.value_end < 0 else item.value_end, slot)
+    if item.value_end < 0:
+        return read_value(msg, start, end, slot, glued=item.glued)
+    value = read_value(msg, start, item.value_end, slot, glued=True)
+    if item.tail < end and msg.skip_decoration(item.tail, end) < end:
+        if msg.is_mark(item.tail, "?"):
+            return Value("tentative", letter=value.letter, said=msg.words(item.first, end))
+        if msg.at("and", end - 1) == end:
+            end -= 1
+        text = msg.words(item.tail, end)
+        if not text:
+            return value
+        if value.kind == "other" or value.letter == slot.other:
+            return Value("other", text=text, said=text)
+        if value.kind in ("letter", "recommended"):
+            return replace(value, note=text, complete=False)
+    return value
+
+
+def _merge(sums: Sums, number: int, value: Value) -> None:
+    before = sums.values.get(number)
+    if before is None or before.kind == "needs_answer" or sums.corrected:
+        sums.values[number] = value
+        return
+    if (before.kind, before.letter) == (value.kind, value.letter) and before.kind != "other":
+        if value.note and not before.note:
+            sums.values[number] = value
+        return
+    if value.kind == "recommended" and before.kind == "letter":
+        return
+    if before.kind in ("ambiguous_agreement", "unsure", "deferred") and value.kind == "letter":
+        sums.values[number] = value
+        return
+    if value.kind == "ambiguous_agreement" and before.kind in ("letter", "recommended"):
+        return
+    if before.kind == "other" and value.kind == "other" and before.text == value.text:
+        return
+    sums.conflicts.add(number)

@@ -1,0 +1,208 @@
+"""Statements about several questions, or with the value before the numbers.
+
+    rest    := ("rest" | "others") value | value "for the rest"
+    same    := "all" letter | letter ("for all" | "everywhere")
+    accept  := words that name the recommendations | the verb "accept" | "you decide"
+    reverse := value "for" numbers | ("skip" | "not sure about" | "reject" | "cancel") numbers
+
+An acceptance is made of known words only; a word that the grammar does not know makes it partial, and then it is
+asked about.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from bot.core.replies.message import WORDLIKE, Message
+from bot.core.replies.numbering import numbers_at, skip_fill
+from bot.core.replies.statement import Statement
+from bot.core.replies.value import letter_ends, skip_leads
+
+_COVER: Final = (
+    "accept", "recommended", "delegate", "agree", "filler", "all", "rest", "lead", "polite", "item", "article",
+    "option", "for", "everywhere", "number", "unsure",
+)  # fmt: skip
+
+
+def value_first(msg: Message, i: int) -> Statement | None:
+    """ "B for 1", "skip 2 and 3", "not sure about 3", "second option for 3", "defaults for the rest"."""
+    found = msg.found(i)
+    for name in ("withdraw", "reject", "skip", "unsure", "explain", "later"):
+        if name not in found:
+            continue
+        j = skip_fill(msg, found[name][0])
+        statement = numbered_tail(msg, i, i, found[name][0], j, name)
+        if statement is not None:
+            return statement
+    at = skip_leads(msg, i, msg.count)
+    if msg.letter(at):
+        stop = at + 1
+        if msg.is_mark(stop, "(") and (inner := msg.at("recommended", stop + 1)) and msg.is_mark(inner, ")"):
+            stop = inner + 1
+    else:
+        stop = msg.any_at(("recommended", "delegate", "ordinal", "last", "accept"), at)
+        if not stop:
+            return None
+        stop = msg.at("option", stop) or stop
+        for _ in range(8):
+            more = msg.any_at(("recommended", "filler", "option"), stop)
+            if not more or msg.at("for", stop):
+                break
+            stop = more
+    joint = msg.at("for", stop) or (stop if msg.at("rest", stop) else 0)
+    if not joint:
+        if not msg.at("accept", at):
+            return None
+        joint = stop
+    return numbered_tail(msg, i, at, stop, joint, "" if not msg.at("accept", at) else "recommended")
+
+
+def numbered_tail(msg: Message, first: int, value: int, value_end: int, j: int, forced: str) -> Statement | None:
+    k = j
+    for _ in range(8):
+        more = msg.any_at(("article", "filler"), k)
+        if not more or msg.any_at(("rest", "all"), k):
+            break
+        k = more
+    stop = msg.at("rest", k)
+    if stop:
+        return Statement("rest", first, value, stop, value_end=value_end, tail=stop, forced=forced)
+    numbers = numbers_at(msg, j, tail=True)
+    if numbers is None or (numbers.word and not numbers.noun and not msg.is_edge(numbers.end) and forced):
+        return None
+    if not any(n in msg.by_number for n in numbers.values) and not numbers.noun and forced:
+        return None
+    if msg.at("unit", numbers.end) or (numbers.end < msg.count and msg.letter(numbers.end) and forced == ""):
+        return None
+    return Statement(
+        "item", first, value, numbers.end, numbers.values, value_end=value_end, tail=numbers.end,
+        forced=forced, bound=True, ranged=numbers.ranged,
+    )  # fmt: skip
+
+
+def rest_at(msg: Message, i: int) -> Statement | None:
+    j = i
+    for _ in range(4):
+        stop = msg.any_at(("filler", "article", "lead", "for"), j)
+        if not stop or msg.at("rest", j) or msg.letter(j):
+            break
+        j = stop
+    stop = msg.at("rest", j)
+    if not stop:
+        return None
+    k = msg.skip_marks(stop, msg.count, ":-=,")
+    for _ in range(4):
+        more = msg.any_at(("filler", "item", "suffix"), k)
+        if not more or msg.any_at(("recommended", "delegate", "skip"), k) or msg.letter(k):
+            break
+        k = more
+    at = skip_leads(msg, k, msg.count)
+    if msg.letter(at) and (letter_ends(msg, at, msg.count) or msg.any_at(("polite", "note"), at + 1)):
+        return Statement("rest", i, k, at + 1)
+    for position in (k, at):
+        end = msg.any_at(("recommended", "delegate", "skip", "agree", "accept"), position)
+        if end:
+            return Statement("rest", i, position, end)
+    return None
+
+
+def same_at(msg: Message, i: int) -> Statement | None:
+    """ "all A", "B for all", "B everywhere"."""
+    stop = msg.at("all", i)
+    if stop:
+        j = stop
+        for _ in range(4):
+            j = msg.skip_marks(j, msg.count, ":-=")
+            more = msg.any_at(("filler", "item", "lead", "article", "all", "for"), j)
+            if not more or msg.letter(j):
+                break
+            j = more
+        at = skip_leads(msg, j, msg.count)
+        ends = msg.letter(at) and letter_ends(msg, at, msg.count)
+        wordlike = msg.letter(at) and msg.tokens[at].fold in WORDLIKE
+        if msg.letter(at) and (
+            ends or (not wordlike and msg.any_at(("except", "polite", "note", "recommended", "correct"), at + 1))
+        ):
+            return Statement("same", i, at, at + 1)
+        return None
+    at = skip_leads(msg, i, msg.count)
+    stop = at + 1 if msg.letter(at) else msg.at("option", msg.at("ordinal", at)) or msg.at("ordinal", at)
+    if not stop or at >= msg.count:
+        return None
+    end = msg.at("everywhere", stop)
+    if not end and (joint := msg.at("for", stop)):
+        end = msg.any_at(("all", "everywhere"), joint)
+    return Statement("same", i, at, end, value_end=stop, tail=end) if end else None
+
+
+def accept_at(msg: Message, i: int, inside: bool) -> Statement | None:
+    """Words that name the recommendations, use the verb, or leave the choice to the bot."""
+    if msg.at("asks_recommended", i) or i < msg.fruitless:
+        return None
+    j = i
+    named = taken = delegated = negated = whole = False
+    end = 0
+    while j < msg.count:
+        found = msg.found(j)
+        if "except" in found or (msg.is_break(j)) or ("conditional" in found and end):
+            break
+        if msg.is_separator(j) or msg.is_mark(j, "-"):
+            if not end and msg.is_mark(j, ",") and not (named or taken or delegated):
+                if not msg.any_at(("agree", "unsure", "polite", "correct"), i):
+                    break
+                j += 1
+                continue
+            break
+        if msg.is_quote(j) or msg.is_mark(j, "()[]:+"):
+            j += 1
+            continue
+        if "negate" in found and not (named or delegated):
+            negated = True
+            j = found["negate"][0]
+            continue
+        if msg.at("and", j) and end and not msg.any_at(("agree", "accept", "recommended"), msg.at("and", j)):
+            break
+        stop = msg.any_at(_COVER, j) or msg.at("and", j)
+        if not stop and msg.tokens[j].fold == "a" and msg.tokens[j].lower:
+            stop = j + 1
+        if not stop and msg.tokens[j].kind == "num" and (named or taken or whole):
+            stop = j + 1
+        if not stop:
+            break
+        longest = {name for name in found if found[name][0] == stop}
+        named = named or "recommended" in longest
+        delegated = delegated or "delegate" in longest
+        taken = taken or "accept" in longest
+        whole = whole or "all" in longest
+        j = stop
+        if named or taken or delegated:
+            end = j
+    if not (named or taken or delegated):
+        msg.fruitless = j
+        return None
+    if inside and not (taken and (named or whole)):
+        return None
+    j = max(j, end)
+    statement = Statement("accept", i, i, j)
+    statement.negated = negated
+    statement.delegated = delegated and not (named or taken)
+    statement.condition = bool(msg.at("conditional", j))
+    statement.asked = msg.asked(j)
+    if j < msg.count and not (msg.is_edge(j) or msg.any_at(("except", "conditional", "note", "and"), j)):
+        known = msg.tokens[j].kind == "mark" or msg.tokens[j].kind == "mention"
+        statement.partial = not known and not delegated
+    return statement
+
+
+def cancel_at(msg: Message, i: int) -> Statement | None:
+    stop = msg.any_at(("cancel", "withdraw"), i)
+    if not stop:
+        return None
+    for _ in range(12):
+        more = msg.any_at(("filler", "polite", "all", "article", "agree"), stop)
+        if not more:
+            break
+        stop = more
+    if stop < msg.count and not msg.is_edge(stop) and not msg.is_mark(stop, '-"”)'):
+        return None
+    return None if msg.asked(stop) else Statement("cancel", i, i, stop)

@@ -1,0 +1,95 @@
+"""First sight of an item's value, and numbering that is not the round's.
+
+core := letter | word class | "" for plain words | "empty" | "smiley"
+sub  := number letter bind value       `1a: C`, the numbering of another tool
+slip := letter number bind value       `a5. …`, at the head of a line
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from bot.core.replies.message import Message
+from bot.core.replies.numbering import Numbers, numbers_at
+from bot.core.replies.statement import Statement
+from bot.core.replies.value import letter_ends, skip_leads
+
+_CORE: Final = (
+    "recommended", "delegate", "skip", "unsure", "later", "agree", "disagree", "other", "none", "both", "same",
+    "question", "explain", "hedge", "negative", "accept", "put_off",
+)  # fmt: skip
+
+
+def core_at(msg: Message, i: int, *, loose: bool) -> str:
+    """What the value at `i` is at first sight: "letter", a word class, "empty", "smiley", or "" for words.
+
+    `loose`: nothing binds the number to it, so a letter must be the whole of it.
+    """
+    while i < msg.count and msg.is_quote(i):
+        i += 1
+    if i >= msg.count or msg.is_break(i):
+        return "empty"
+    if msg.is_separator(i):
+        return "" if msg.is_mark(i, "?") else "empty"
+    if msg.is_mark(i, "([") and msg.letter(i + 1) and msg.is_mark(i + 2, ")]"):
+        return "letter"
+    at = skip_leads(msg, i, msg.count)
+    letter = msg.letter(at)
+    if letter:
+        offered = letter.startswith("~") or ord(letter) - 64 <= msg.widest
+        ends = letter_ends(msg, at, msg.count)
+        if offered and (ends or not (loose and msg.tokens[at].lower and letter in "AEOYI")):
+            if not (
+                loose
+                and not ends
+                and letter == "A"
+                and not msg.letter(at + 1)
+                and not msg.any_at(("note", "for", "and", "or", "polite"), at + 1)
+            ):
+                return "letter"
+        elif (ends and not loose and len(msg.tokens) > at) or (ends and not msg.any_at(_CORE, at)):
+            return "letter"
+    for position in (at, i):
+        found = msg.found(position) if position < msg.count else {}
+        for name in _CORE:
+            if name in found:
+                return name
+    if msg.at("ordinal", at) or msg.at("last", at):
+        return "ordinal" if not loose else ""
+    token = msg.tokens[i]
+    if (
+        token.kind == "mark"
+        and token.fold > "\u2190"
+        and not msg.at("polite", i)
+        and (i + 1 >= msg.count or msg.is_edge(i + 1))
+    ):
+        return "smiley"
+    return ""
+
+
+def sub_item(msg: Message, numbers: Numbers, i: int) -> Statement | None:
+    """`1a: C`, `2b. a`: the numbering of another tool; its letter collides with the options."""
+    if not msg.letter(i) and not (msg.tokens[i].letter and msg.is_mark(i + 1, ".")):
+        return None
+    if not msg.is_mark(i + 1, ":.)=") or i + 2 >= msg.count or msg.is_break(i + 2):
+        return None
+    j = i + 2
+    while msg.is_mark(j, ".): "):
+        j += 1
+    if j >= msg.count or msg.is_edge(j) or numbers_at(msg, j) is not None:
+        return None
+    core = core_at(msg, j, loose=False)
+    if msg.is_mark(i + 1, ":=") or core == "letter" or (core == "recommended" and msg.is_mark(i + 1, ":")):
+        return Statement("item", i, j, j, numbers.values, sub=msg.tokens[i].letter.lower(), bound=True)
+    return None
+
+
+def slip_at(msg: Message, i: int, items: int) -> Statement | None:
+    """`a5. …`: a letter before the number, at the head of a line: option A for 5, or a mistyped q5."""
+    if not msg.letter(i) or i + 2 >= msg.count or msg.tokens[i + 1].kind != "num" or not msg.glued(i + 1):
+        return None
+    if msg.at("item", i) or not msg.is_mark(i + 2, ".:)") or msg.tokens[i + 1].value not in msg.by_number:
+        return None
+    if not items or i + 3 >= msg.count or msg.is_edge(i + 3):
+        return None
+    return Statement("item", i, i, i + 3, (msg.tokens[i + 1].value,), tail=i + 3, forced="slip", bound=True)

@@ -1,0 +1,65 @@
+"""Options named by their text.
+
+    label := the whole text of an option, then an edge, a bracket or a remark
+
+A label beats a letter ("A plain file"); a near miss ("sqllite") is only proposed.
+"""
+
+from __future__ import annotations
+
+from bot.core.replies.message import Message
+from bot.core.replies.reading import Slot
+from bot.core.replies.tokens import tokenize
+from bot.core.replies.value import Value, note_of
+
+
+def by_label(msg: Message, start: int, end: int, slot: Slot) -> Value | None:
+    """The text of an option, whole or with a remark after it; a near miss is only proposed."""
+    if not slot.labels:
+        return None
+    said = msg.words(start, end)
+    words = [t.fold for t in msg.tokens[start:end]]
+    best: tuple[int, str] | None = None
+    for letter, label in zip(slot.letters, slot.labels, strict=False):
+        if not label or letter == slot.other:
+            continue
+        wanted = [t.fold for t in tokenize(label)]
+        for offset in (0, 1) if len(wanted) > 2 and len(wanted[0]) < 4 else (0,):
+            tail = wanted[offset:]
+            if tail and words[: len(tail)] == tail and (best is None or len(tail) > best[0]):
+                best = (len(tail), letter)
+    if best is not None:
+        after = start + best[0]
+        if after >= end or msg.is_edge(after) or msg.is_mark(after, "-(") or msg.any_at(
+            ("note", "polite", "recommended"), after, end
+        ):  # fmt: skip
+            return _with_label_note(msg, best[1], after, end, said)
+        return None
+    typed = "".join(words)
+    for letter, label in zip(slot.letters, slot.labels, strict=False):
+        wanted_text = "".join(t.fold for t in tokenize(label))
+        if letter != slot.other and len(typed) >= 5 and _near(typed, wanted_text):
+            return Value("tentative", letter=letter, said=said)
+    return None
+
+
+def _with_label_note(msg: Message, letter: str, after: int, end: int, said: str) -> Value:
+    if msg.is_mark(after, "?") and after + 1 >= end:
+        return Value("tentative", letter=letter, said=said)
+    while after < end and (msg.is_mark(after, ",.:;-!、。") or msg.is_break(after)):
+        after += 1
+    note = note_of(msg, after, end) if after < end else None
+    return Value("letter", letter, note=note, said=said, complete=note is None)
+
+
+def _near(typed: str, wanted: str) -> bool:
+    """At most one slip (two in long words) between two short strings."""
+    if typed == wanted or abs(len(typed) - len(wanted)) > 2 or len(wanted) > 60:
+        return False
+    allowed = 1 if len(wanted) < 9 else 2
+    row = list(range(len(wanted) + 1))
+    for i, char in enumerate(typed, 1):
+        previous, row[0] = row[0], i
+        for j, other in enumerate(wanted, 1):
+            previous, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, previous + (char != other))
+    return row[-1] <= allowed

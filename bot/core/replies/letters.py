@@ -1,0 +1,235 @@
+"""Options named by a letter.
+
+    letter := leads? LETTER (note | more letters)?      more letters: two options, sub-answers or a change of mind
+            | "not" LETTER ("but" LETTER)? | LETTER "no wait" LETTER
+
+A letter that is also a word ("a simple list", Spanish "y", Russian "в") is none when plain words read on from it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from bot.core.replies.labels import by_label
+from bot.core.replies.message import WORDLIKE, Message
+from bot.core.replies.reading import Slot
+from bot.core.replies.value import Value, letter_ends, note_of, other_words, skip_leads
+
+_JOINTS: Final = "+/&,-"
+AFTER_A: Final = (
+    "note", "polite", "for", "recommended", "correct", "agree", "except", "and", "or", "later", "ordinal",
+    "hedge", "verdict", "rest", "copula", "everywhere",
+)  # fmt: skip
+
+
+def lettered(msg: Message, start: int, end: int, slot: Slot, said: str, glued: bool) -> Value | None:
+    at = skip_leads(msg, start, end)
+    hedged = msg.at("hedge", at, end)
+    if hedged:
+        after = skip_leads(msg, hedged, end)
+        if msg.letter(after, end) and letter_ends(msg, after, end):
+            return Value("tentative", letter=msg.letter(after), said=said)
+        return None
+    negated = msg.at("negate", at, end) or msg.at("negative", at, end)
+    if negated:
+        after = skip_leads(msg, negated, end)
+        if msg.letter(after, end):
+            return _after_negation(msg, after, end, slot, said)
+        return None
+    if msg.is_mark(at, "([\"“‘'") and msg.letter(at + 1, end):
+        at, start = at + 1, at + 1
+        glued = True
+    if not msg.letter(at, end):
+        return _letter_word(msg, at, end, slot, said, glued)
+    named = any(msg.at("option", i) == at for i in range(start, at))
+    return after_letter(msg, at, at + 1, end, slot, said, glued=named or (glued and at == start))
+
+
+def after_letter(msg: Message, at: int, after: int, end: int, slot: Slot, said: str, *, glued: bool) -> Value | None:
+    letter = msg.letter(at) or msg.tokens[at].letter
+    token = msg.tokens[at]
+    while after < end and msg.is_mark(after, "\"”’'»)]}」』"):
+        after += 1
+    plain_word = after < end and msg.tokens[after].kind == "word" and not msg.any_at(AFTER_A, after, end)
+    praise = msg.at("agree", after, end) if after < end else 0
+    if praise and msg.is_word(praise) and praise < end and not msg.any_at(("note", "polite", "and"), praise, end):
+        plain_word = True  # "a good idea" reads on, "A good" and "A yes please" do not
+    if letter.startswith("~"):
+        return Value("unclear", letter=letter[1:], said=said) if not plain_word else None
+    known = letter in slot.letters
+    if not known and msg.any_at(("agree", "disagree", "skip"), at, end):
+        return None
+    if not glued and after == at + 1 and _grown_on(msg, after):
+        return Value("unclear", said=said)
+    if plain_word and after == at + 1 and not msg.letter(after, end):
+        if token.lower and token.fold in WORDLIKE and not (glued and known):
+            return None
+        if letter == "A" and not glued:
+            return Value("unclear", letter="A", said=said)
+        if not known:
+            return None
+        if glued and not msg.tokens[after].spaced:
+            return Value("unclear", said=said)
+    if not known:
+        if after < end and not (msg.is_edge(after) or msg.is_mark(after, "()[]:-=")):
+            return None
+        return Value("out_of_range", letter=letter, said=said)
+    several = _several(msg, at, after, end, said)
+    if several is not None:
+        return several
+    return with_note(msg, letter, after, end, slot, said)
+
+
+def _several(msg: Message, at: int, after: int, end: int, said: str) -> Value | None:
+    """More letters right after the first: two options, a change of mind, or sub-answers."""
+    letters = [msg.letter(at)]
+    i = _past_bracket(msg, after, end)
+    joint = ""
+    while i < end:
+        step = i
+        if msg.is_mark(step, _JOINTS) or msg.is_mark(step, "、") or msg.is_mark(step, ">") or (
+            msg.tokens[step].kind == "mark" and msg.tokens[step].fold == "->"
+        ):  # fmt: skip
+            joint = joint or msg.tokens[step].fold
+            step += 1
+        elif msg.any_at(("and", "or"), step, end):
+            joint = joint or ("or" if msg.at("or", step, end) else "and")
+            step = msg.any_at(("and", "or"), step, end)
+        while step < end and msg.is_mark(step, "(") and msg.letter(step + 1, end) and msg.is_mark(step + 2, ")"):
+            step += 1
+        letter = msg.letter(step, end)
+        if not letter or not _stands_alone(msg, step, end):
+            break
+        letters.append(letter.lstrip("~"))
+        i = _past_bracket(msg, step + 1, end)
+    if len(letters) == 1:
+        if joint == "->" or (joint == "-" and _dashed_letters(msg, after, end)):
+            return Value("tentative" if joint == "->" else "unclear", said=said)
+        return None
+    if joint == "->":
+        return Value("tentative", letter=letters[-1], said=said)
+    if joint == "or":
+        return Value("tentative", said=said)
+    if joint == "-":
+        return Value("unclear", said=said)
+    if len(set(letters)) == 1:
+        return None
+    if msg.at("copula", i, end) and not msg.at("verdict", i, end):
+        return Value("tentative", said=said)
+    return Value("multiple", letter="".join(letters), said=said)
+
+
+def _past_bracket(msg: Message, i: int, end: int) -> int:
+    """Past a bracketed remark that is followed by one more letter ("A (…) + E (…)")."""
+    if not msg.is_mark(i, "("):
+        return i
+    close = next((k for k in range(i + 1, min(end, i + 80)) if msg.is_mark(k, ")")), 0)
+    if close and msg.is_mark(close + 1, "+&") and msg.letter(close + 2, end):
+        return close + 1
+    return i
+
+
+def _stands_alone(msg: Message, i: int, end: int) -> bool:
+    """A further letter counts only if no plain word reads on from it ("B, a nice one")."""
+    if msg.is_mark(i + 1, "-") and i + 2 < end and msg.tokens[i + 2].kind == "num" and msg.glued(i + 2):
+        return False
+    if i + 1 >= end or msg.tokens[i + 1].kind != "word" or msg.letter(i + 1, end):
+        return True
+    if msg.tokens[i].lower and msg.tokens[i].fold in WORDLIKE:
+        return False
+    if msg.letter(i) != "A":
+        return True
+    return bool(msg.any_at((*AFTER_A, "both"), i + 1, end))
+
+
+def _grown_on(msg: Message, i: int) -> bool:
+    """A sign that makes one word of the letter and what follows: "B-tree", "A+"."""
+    if not msg.glued(i):
+        return False
+    if msg.is_mark(i, "-"):
+        return msg.glued(i + 1) and msg.tokens[i + 1].kind == "word" and not msg.letter(i + 1)
+    return msg.is_mark(i, "+") and not msg.glued(i + 1)
+
+
+def _dashed_letters(msg: Message, i: int, end: int) -> bool:
+    return bool(msg.letter(i + 1, end)) and msg.is_mark(i + 2, "-(")
+
+
+def with_note(msg: Message, letter: str, after: int, end: int, slot: Slot, said: str) -> Value:
+    """A known letter and whatever follows it."""
+    if after < end and msg.is_mark(after, "?") and after + 1 >= end:
+        return Value("tentative", letter=letter, said=said)
+    rest = after
+    while rest < end and (msg.is_mark(rest, ",.:;-=+!、。|*") or msg.is_break(rest)):
+        rest += 1
+    if letter == slot.other:
+        return other_words(msg, rest, end, said)
+    if rest >= end:
+        return Value("letter", letter, said=said)
+    label = by_label(msg, rest, end, slot) if slot.labels else None
+    if label is not None and label.kind == "letter":
+        if label.letter != letter:
+            return Value("conflict", said=said)
+        return Value("letter", letter, note=label.note, said=said)
+    if msg.at("hedge", rest, end) or msg.at("or", rest, end):
+        return Value("tentative", letter=letter, said=said)
+    copula = msg.at("copula", rest, end) if rest == after else 0
+    if copula and not msg.at("verdict", rest, end) and not msg.any_at(("agree", "recommended"), copula, end):
+        return Value("tentative", letter=letter, said=said)
+    inner = rest + 1 if msg.is_mark(rest, "(") else rest
+    named = msg.at("recommended", inner, end)
+    if named and (named >= end or msg.is_mark(named, ")") or msg.is_edge(named)):
+        if slot.recommended and slot.recommended != letter:
+            return Value("conflict", letter=letter, said=said)
+        rest = msg.skip_marks(named, end, "),.") if named < end else end
+        if rest >= end:
+            return Value("letter", letter, said=said)
+    if any(msg.at("discuss", i, end) for i in range(rest, end)):
+        return Value("tentative", letter=letter, said=said)
+    note = note_of(msg, rest, end)
+    return Value("letter", letter, note=note, said=said, complete=note is None)
+
+
+def _letter_word(msg: Message, at: int, end: int, slot: Slot, said: str, glued: bool) -> Value | None:
+    """`AAC`, `AB`, `Aa`: several letters written as one word."""
+    if at >= end or msg.tokens[at].kind != "word":
+        return None
+    token = msg.tokens[at]
+    word = msg.clean.norm[token.start : token.end]
+    if not 2 <= len(word) <= 6 or not word.isascii() or not all(c in slot.letters for c in word.upper()):
+        if glued and len(word) > 1 and word[0].islower() and word[1].isupper() and word[0].upper() in slot.letters:
+            return Value("unclear", said=said)  # "10bYes": the blank after b, or a word?
+        return None
+    alone = at + 1 >= end or msg.is_edge(at + 1) or msg.is_mark(at + 1, "(")
+    if not alone:
+        return None
+    if word.isupper() or (glued and word.islower() and not set(word) & set("aeiou") - {"a"} and len(word) == 2):
+        return Value("multiple" if len(set(word)) > 1 else "letter", letter=word.upper()[0], said=said)
+    if glued and not word.islower():
+        return Value("unclear", said=said)
+    return None
+
+
+def _after_negation(msg: Message, at: int, end: int, slot: Slot, said: str) -> Value:
+    """ "not A, but C" chooses C; "not A" only says what it is not."""
+    for i in range(at + 1, end):
+        letter = msg.letter(i, end)
+        if letter and letter in slot.letters and letter_ends(msg, i, end) and letter != msg.letter(at):
+            before = msg.tokens[i - 1]
+            contrast = before.fold in (",", ";") or bool(msg.any_at(("note", "correct", "lead"), i - 1))
+            if contrast or before.fold in ("а", "sondern", "sino", "mais", "mas", "ma"):
+                return with_note(msg, letter, i + 1, end, slot, said)
+    return Value("negative_only", said=said)
+
+
+def corrected(msg: Message, start: int, end: int, slot: Slot, said: str, _glued: bool) -> Value | None:
+    """ "A no wait B": the marked change inside one value."""
+    if not msg.letter(skip_leads(msg, start, end), end):
+        return None
+    for i in range(start + 1, end):
+        stop = msg.at("correct", i, end)
+        if stop:
+            after = skip_leads(msg, msg.skip_marks(stop, end, ",:.-"), end)
+            if msg.letter(after, end) in slot.letters and msg.letter(after, end) and letter_ends(msg, after, end):
+                return with_note(msg, msg.letter(after), after + 1, end, slot, said)
+    return None

@@ -1,0 +1,162 @@
+"""Question numbers, lists of them, and what binds them to a value.
+
+    numbers := number ((sep | "and") number | ("-" | "to") number)*
+    number  := (1) | article? noun? (digits | word | roman) suffix?
+    bind    := : . ) ] - = -> |, with quotes around, or a particle
+
+A list that ends a statement stops before a number that has a value of its own: in "skip 1, 3: B" only 1 is
+skipped.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from bot.core.replies.message import Message
+
+ROMAN: Final = {"i": 1, "ii": 2, "iii": 3, "iv": 4, "v": 5, "vi": 6, "vii": 7, "viii": 8, "ix": 9, "x": 10}
+_MOST_NUMBERS: Final = 64  # no round has more; a longer list is not one
+
+
+@dataclass(slots=True)
+class Numbers:
+    values: tuple[int, ...]
+    end: int
+    noun: bool = False
+    bracket: bool = False
+    word: bool = False
+    ranged: bool = False
+
+
+def numbers_at(msg: Message, i: int, *, tail: bool = False, alone: bool = False) -> Numbers | None:
+    """A list of numbers. `tail`: they end a statement ("skip 1, 3: B"), so one with a value of its own is not
+    among them. `alone`: only the first."""
+    first = number_at(msg, i)
+    if first is None:
+        return None
+    value, end, noun, bracket, word = first
+    values = [value]
+    ranged = False
+    while end < msg.count and len(values) < _MOST_NUMBERS and not alone:
+        joint = msg.any_at(("and",), end) or (end + 1 if msg.is_mark(end, ",&+、") else 0)
+        span = 0 if joint else (msg.at("to", end) or (end + 1 if msg.is_mark(end, "-~") else 0))
+        if msg.is_mark(end, ".") and msg.is_mark(end + 1, "."):
+            span = end + 2
+        if not joint and not span:
+            break
+        if joint and msg.at("and", joint):
+            joint = msg.at("and", joint)
+        following = number_at(msg, joint or span)
+        if following is None or (span and (following[0] <= values[-1] or following[0] - values[-1] > _MOST_NUMBERS)):
+            break
+        if joint and following[4] and not word:
+            break
+        if tail and joint and begins_value(msg, following[1]):
+            break
+        if span:
+            values.extend(range(values[-1] + 1, following[0] + 1))
+            ranged = True
+        else:
+            values.append(following[0])
+        end = following[1]
+        noun = noun or following[2]
+    return Numbers(tuple(values), end, noun, bracket, word, ranged)
+
+
+def begins_value(msg: Message, i: int) -> bool:
+    if i >= msg.count or msg.is_break(i):
+        return False
+    if msg.is_mark(i, ":=") or (msg.tokens[i].kind == "mark" and msg.tokens[i].fold == "->"):
+        return True
+    return bool(msg.letter(i)) or (msg.is_mark(i, ".)-") and bool(msg.letter(i + 1)))
+
+
+def number_at(msg: Message, i: int) -> tuple[int, int, bool, bool, bool] | None:
+    """A question number at `i`: value, end, and whether it has a noun, a bracket, or is a word."""
+    if i >= msg.count:
+        return None
+    if msg.is_mark(i, "([") and i + 2 < msg.count and msg.tokens[i + 1].kind == "num" and msg.is_mark(i + 2, ")]"):
+        return msg.tokens[i + 1].value, i + 3, False, True, False
+    j = i
+    for _ in range(3):
+        stop = msg.any_at(("for", "article"), j)
+        if not stop or msg.letter(j):
+            break
+        j = stop
+    if article_a(msg, j):
+        j += 1
+    noun = False
+    for _ in range(3):
+        stop = msg.at("item", j)
+        if not stop:
+            break
+        noun = True
+        j = msg.skip_marks(stop, min(stop + 1, msg.count), ".")
+    if j >= msg.count:
+        return None
+    token = msg.tokens[j]
+    word = False
+    if token.kind == "num":
+        value, j = token.value, j + 1
+    elif token.fold in ROMAN and msg.roman and msg.is_mark(j + 1, ").:"):
+        return ROMAN[token.fold], j + 1, noun, True, False
+    elif token.kind in ("word", "char"):
+        stop = msg.at("number", j)
+        value = msg.value_at("number", j)
+        if not stop:
+            stop, value = msg.at("ordinal", j), msg.value_at("ordinal", j)
+        if not stop:
+            return None
+        word, j = True, stop
+    else:
+        return None
+    for _ in range(3):
+        stop = msg.any_at(("suffix", "item"), j) if j < msg.count else 0
+        if not stop or (msg.at("item", j) == stop and not (word or msg.glued(j))):
+            break
+        if msg.tokens[j].kind == "word" and not msg.glued(j) and not word:
+            break
+        if msg.at("item", j) == stop and stop < msg.count and msg.tokens[stop].kind == "num":
+            break
+        j = stop
+    return value, j, noun, False, word
+
+
+def article_a(msg: Message, i: int) -> bool:
+    """ "pula a 3", "exceto a 2": the Portuguese article, not option A, after a word and before a number."""
+    if not 0 < i < msg.count - 1 or msg.tokens[i].fold != "a" or not msg.tokens[i].lower:
+        return False
+    before, after = msg.tokens[i - 1], msg.tokens[i + 1]
+    return before.kind == "word" and not before.letter and after.kind == "num" and after.spaced
+
+
+def bind_at(msg: Message, i: int) -> tuple[int, str]:
+    """Past what binds a number to its value; the first sign of it, or ""."""
+    bind = ""
+    j = i
+    while j < msg.count and msg.tokens[j].kind == "mark" and j < i + 5:
+        sign = msg.tokens[j].fold
+        if sign in "\"”’'»」』" or ((sign in "“‘«「『([" and bind and not msg.letter(j + 2)) and sign not in "(["):
+            pass
+        elif sign in (":", ".", ")", "]", "-", "=", "->", "|"):
+            bind = bind or sign
+        elif sign in (",", ";") and not bind and msg.glued(j):
+            return j + 1, sign
+        else:
+            break
+        j += 1
+    if not bind:
+        stop = msg.at("suffix", j) if j < msg.count else 0
+        return (stop, ":") if stop else (i, "")
+    return j, bind
+
+
+def skip_fill(msg: Message, i: int) -> int:
+    """Past function words between a verb and its numbers: "skip for now question 2", "not sure about 3"."""
+    for _ in range(4):
+        stop = msg.any_at(("filler", "for", "article", "lead", "polite"), i)
+        if not stop or msg.any_at(("item", "rest", "number", "ordinal"), i) or msg.letter(i):
+            break
+        i = stop
+    return msg.skip_marks(i, msg.count, ":") if i < msg.count else i

@@ -1,0 +1,104 @@
+"""A value: what was said on one question, and the small readings that all the others share.
+
+leads := ("I take" | "option" | "the")*        nothing in them decides
+asks  := question word … | … "?" | "explain …"
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from bot.core.replies.message import Message
+
+_LEADS: Final = ("lead", "option", "article")
+_MOST_LEADS: Final = 6  # "well I think I would go with option"; more is prose
+
+
+@dataclass(slots=True, frozen=True)
+class Value:
+    """One reading. `kind` is "letter", "other", "recommended", "skip", "same", "digit", "empty", "agree", or the
+    code of an error; `letter` is an option letter (for tentative ones the letter leaned to)."""
+
+    kind: str
+    letter: str = ""
+    text: str | None = None
+    note: str | None = None
+    number: int = 0  # of a digit, or the question referred to (0 = the one before)
+    said: str = ""
+    complete: bool = True  # nothing but the value was said
+
+
+def skip_leads(msg: Message, i: int, end: int) -> int:
+    """Past words that add nothing before a value: "I take option …"."""
+    for _ in range(_MOST_LEADS):
+        stop = msg.any_at(_LEADS, i, end) if i < end else 0
+        if not stop:
+            break
+        if stop == i + 1 and msg.letter(i, end) and not msg.any_at(_LEADS, stop, end) and not msg.letter(stop, end):
+            break
+        i = msg.skip_marks(stop, end, ",:\"“‘'")
+    return i
+
+
+def letter_ends(msg: Message, i: int, end: int) -> bool:
+    """Whether the option letter at `i` is followed by an edge, a bracket, a dash or another item's number."""
+    if i + 1 >= end or msg.is_edge(i + 1):
+        return True
+    following = msg.tokens[i + 1]
+    return following.kind in ("mark", "num", "char")
+
+
+def unwrap(text: str) -> str:
+    if len(text) > 1 and text[0] in "(（[" and text[-1] in ")）]" and text.count(text[0]) == 1:
+        return text[1:-1].strip()
+    if len(text) > 1 and text[0] in "(（" and text.count("(") + text.count("（") == 1 and not text.count(")"):
+        return text[1:].strip()
+    return text
+
+
+def note_of(msg: Message, start: int, end: int) -> str | None:
+    """A remark, without brackets around it; None if it is only courtesy or an edit mark of the client."""
+    if msg.skip_decoration(start, end) >= end:
+        return None
+    return unwrap(msg.words(start, end)) or None
+
+
+def other_words(msg: Message, start: int, end: int, said: str) -> Value:
+    """Other and its words. The option's own label, a placeholder or a pointer to elsewhere are no words."""
+    i = start
+    while i < end:
+        stop = msg.any_at(("other", "placeholder"), i, end)
+        if stop:
+            i = stop
+        elif msg.is_mark(i, "([") and msg.at("placeholder", i + 1, end):
+            return Value("other", said=said)  # the card's own example, whatever follows it
+        elif msg.is_mark(i, ":-=,.;)]、>") or msg.is_break(i) or msg.is_mark(i, "->"):
+            i += 1
+        else:
+            break
+    if i >= end or msg.skip_decoration(i, end) >= end:
+        return Value("other", said=said)
+    if msg.at("pointer", i, end):
+        return Value("other", said=said)
+    return Value("other", text=unwrap(msg.words(i, end)) or None, said=said)
+
+
+def asks(msg: Message, start: int, end: int) -> bool:
+    """Whether the stretch reads as a question: its mark at the end, or the words that begin one."""
+    first = msg.skip_decoration(start, end)
+    if first >= end:
+        return False
+    if msg.at("suggestion", end - 1) or any(msg.at("suggestion", i, end) for i in range(max(start, end - 6), end)):
+        return False
+    if msg.any_at(("explain", "asks_recommended"), first, end):
+        return True
+    begins = bool(msg.at("question", first, end)) and not msg.at("recommended", first, end)
+    if begins and not msg.at("delegate", first, end):
+        return True
+    last = end - 1
+    while last > first and (msg.is_mark(last, '!")”)') or msg.is_break(last)):
+        last -= 1
+    if msg.is_mark(last, "?"):
+        return not any(msg.at("hedge", i, end) for i in range(first, min(first + 3, end)))
+    return bool(msg.at("explain", last)) or any(msg.at("explain", i) == end for i in range(max(first, end - 6), end))

