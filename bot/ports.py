@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal, Protocol
 
-from bot.core.effects import Audit, Clarification, Redraw, Reply, Say, SessionRow
+from bot.core.effects import Audit, Clarification, Message, Redraw, Reply, Say, SessionRow, Withdrawal
 from bot.core.events import Envelope
 from bot.core.state import Conversation
 
@@ -49,6 +49,7 @@ class Commit:
     outcome: Outcome
     reason: str | None = None
     clarifications: tuple[Clarification, ...] = ()
+    withdrawn: tuple[Withdrawal, ...] = ()
     audit: tuple[Audit, ...] = ()
     sessions: tuple[SessionRow, ...] = ()
     out: tuple[Say | Redraw, ...] = ()
@@ -99,6 +100,10 @@ class Store(Protocol):
         """Durable when it returns. Raises `DuplicateEvent` or `StaleRevision`, and then nothing was written."""
         ...
 
+    async def shown(self, conversation: str, message: str) -> Message | None:
+        """What a message of ours shows now: its last posting or redrawing, by its platform id."""
+        ...
+
     async def about(self, conversation: str, message: str) -> str | None:
         """What a message of ours speaks of (`Say.about`, else `Say.card`), by its platform id."""
         ...
@@ -106,8 +111,12 @@ class Store(Protocol):
     async def conversation_of(self, session: str) -> str | None: ...
 
     # outbox
-    async def claim(self, now: datetime, limit: int, lease: timedelta) -> Sequence[OutboxRow]:
+    async def claim(
+        self, now: datetime, limit: int, lease: timedelta, platforms: Sequence[str] | None = None
+    ) -> Sequence[OutboxRow]:
         """Take the first waiting row of up to `limit` conversations; a claimed row is hidden until its lease ends.
+
+        `platforms` limits it to those that this process can send on; None = all.
 
         Only the oldest unsettled row of a conversation is ever given out, so messages keep their order.
         """

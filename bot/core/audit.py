@@ -42,6 +42,7 @@ PRODUCT_EVENTS = frozenset(
         "round.closed",
         "round.reposted",
         "answer.replaced",
+        "answer.withdrawn",
         "answer.amended",
         "answer.conflict",
         "answer.conflict_settled",

@@ -133,6 +133,18 @@ class Clarification(Model):
     platform_at: datetime | None = None
 
 
+class Withdrawal(Model):
+    """A clarification taken back at once by the person it speaks of (the Undo of RP-3): the question is open again.
+
+    Its row leaves the clarifications for the history; a later answer keeps the id and has the next revision.
+    """
+
+    kind: Literal["withdrawal"] = "withdrawal"
+    id: str
+    session: str
+    revision: int  # the one taken back
+
+
 class Audit(Model):
     """One row of the audit log (AU-1, AU-2). `session` None = the system chain. The store stamps time and hash."""
 
@@ -158,7 +170,7 @@ class SessionRow(Model):
     result: dict[str, Any] | None = None  # the hand-over document, once there is one (RT-15)
 
 
-Record = Annotated[Clarification | Audit | SessionRow, Field(discriminator="kind")]
+Record = Annotated[Clarification | Withdrawal | Audit | SessionRow, Field(discriminator="kind")]
 
 
 class Reply(Model):

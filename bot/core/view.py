@@ -107,13 +107,19 @@ def example(items: Sequence[Item]) -> str:
     return ", ".join(parts)
 
 
+OWN_WORDS = {
+    "open": "Answer in your own words",
+    "validate": "Write “yes”, or what is right instead",
+}
+
+
 def how_to_answer(round_: Round, bulk: bool) -> str:
     open_items = round_.open_items
     accept = bulk and any(i.question.recommended for i in open_items)
     if len(open_items) == 1 and open_items[0].question.form == "choice":
         line = f"Answer with a letter, or “other:” and your words, e.g. {example(open_items)}"
     elif len(open_items) == 1:
-        line = "Answer in your own words"
+        line = OWN_WORDS[open_items[0].question.form]
     else:
         line = f"Answer in one line, e.g. {example(open_items)}"
     return f"{line} — or: accept recommendations" if accept else line
@@ -133,8 +139,6 @@ def _question(item: Item) -> list[Block]:
         line = option.label if not option.tradeoff else f"{option.label} — {option.tradeoff}"
         mark = "  ✅ Recommended" if option.recommended else ""
         blocks.append(block("option", bold(option.key), f"  {line}{mark}"))
-    if question.form == "validate":
-        blocks.append(block("hint", "Write “yes”, or what is right instead."))
     if question.recommended is not None and question.rationale:
         blocks.append(block("text", f"Why {question.recommended.key}: {question.rationale}"))
     return blocks
@@ -158,7 +162,8 @@ def _answer_buttons(round_: Round, bulk: bool) -> tuple[tuple[Button, ...], ...]
         rows.append((Button(token=f"a:{round_.id}:{item.number}:+", label="Yes, that is right"),))
     count = sum(1 for i in round_.open_items if i.question.recommended)
     if bulk and count:
-        label = "Accept the recommendation" if count == 1 else f"Accept all {count} recommendations"
+        counted = {1: "Accept the recommendation", 2: "Accept both recommendations"}
+        label = counted.get(count, f"Accept all {count} recommendations")
         rows.append((Button(token=f"r:{round_.id}:{round_.revision}", label=label),))
     return tuple(rows)
 
@@ -209,7 +214,7 @@ def still_open(round_: Round, bulk: bool) -> str:
         keys = [o.key for o in items[0].question.options]
         how = f"{keys[0]}–{keys[-1]}" + (", or accept recommendations" if accept else "")
     elif len(items) == 1:
-        how = "Answer in your own words"
+        how = OWN_WORDS[items[0].question.form]
     else:
         how = f"E.g. {example(items)}" + (" — or: accept recommendations" if accept else "")
     return f"Still open: {names}. {how}."
@@ -223,10 +228,16 @@ def closing(round_: Round, where: str, seconds: int) -> Message:
     resolved = [i for i in round_.items if i.status == "resolved"]
     taken = sum(1 for i in resolved if i.answer and i.answer.via == "accept_recommendations_bulk")
     count = f"{len(resolved)} answer" + ("" if len(resolved) == 1 else "s")
-    by_bulk = {0: "", 1: ", 1 of them a recommendation you accepted"}.get(
-        taken, f", {taken} of them recommendations you accepted"
-    )
-    lines = [f"Done: {count}{by_bulk}."]
+    if not taken:
+        by_bulk = ""
+    elif taken == len(resolved):
+        by_bulk = (
+            ", the recommendation that you accepted" if taken == 1 else ", all recommendations that you accepted"
+        )
+    else:
+        by_bulk = f", {taken} of them " + ("a recommendation" if taken == 1 else "recommendations") + " you accepted"
+    stopped = any(i.status == "force_quit" for i in round_.items)
+    lines = [f"Stopped asking; {count}{by_bulk}." if stopped else f"Done: {count}{by_bulk}."]
     for item in round_.items:
         if item.status == "resolved" and item.answer is not None:
             lines.append(f"{item.number} {item.question.topic}: {answer_words(item.question, item.answer)}")
@@ -273,12 +284,11 @@ def _decision(entry: dict[str, Any]) -> str:
     return words if note is None else f"{words} (note: “{' '.join(note.split())}”)"
 
 
-def handed_over(document: dict[str, Any], title: str, where: str, lead: str) -> Message:
-    """The end of a session: where it went, and the document as Markdown and JSON."""
+def with_document(document: dict[str, Any], title: str, words: str) -> Message:
+    """A few words and the document of a session, as Markdown and JSON."""
     session = document["session"]
     return Message(
-        blocks=(text(lead or f"Handed to {where}."),),
-        buttons=((Button(token=f"x:{session}", label="Show the record"),),),
+        blocks=(text(words),),
         files=(
             File(name=f"{session}.md", media="text/markdown", content=document_markdown(document, title)),
             File(

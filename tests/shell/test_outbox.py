@@ -247,6 +247,16 @@ def test_a_place_that_waits_does_not_use_up_what_others_share() -> None:
     assert pacer.wait([("quick", Rate(1, timedelta(seconds=1))), shared], START) == timedelta(0)
 
 
+def test_a_long_silence_saves_up_no_more_than_the_burst() -> None:
+    pacer, budget = Pacer(), [("all", Rate(1, timedelta(seconds=1), burst=2))]
+    pacer.take(budget, START)
+    later, waits = START + timedelta(hours=1), []
+    for _ in range(3):
+        waits.append(pacer.wait(budget, later).total_seconds())
+        pacer.take(budget, later)
+    assert waits == [0, 0, 1]
+
+
 async def test_a_turn_beyond_the_lease_gives_the_row_back() -> None:
     world = World(
         auto=False,

@@ -43,4 +43,6 @@ def core(directives: dict[str, str]) -> Decide:
         raise pytest.UsageError(f"no such directive: {', '.join(unknown)}")
     access = Access(allow=tuple(directives.get("access", "*").split()))
     pack = {"*": directives.get("pack", "research")}
-    return functools.partial(step, book=dataclasses.replace(bundled(), access=access, default_pack=pack, bot_names=NAMES))
+    return functools.partial(
+        step, book=dataclasses.replace(bundled(), access=access, default_pack=pack, bot_names=NAMES)
+    )

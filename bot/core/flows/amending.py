@@ -101,7 +101,4 @@ def send_again(turn: Turn, session: Session, round_: Round, lines: list[str]) ->
         return
     made = document(session, turn.surface)
     lead = " ".join((*lines, "The changed result goes after the first one."))
-    turn.say(
-        view.handed_over(made, handover.title(turn, session), handover.destination(session), lead),
-        session=session,
-    )
+    turn.say(view.with_document(made, handover.title(turn, session), lead), session=session)

@@ -170,6 +170,11 @@ def _settings(turn: Turn, rest: str, person: Person) -> None:
     settings = turn.state.settings
     if len(words) == 2 and words[0] == "pack" and words[1] in turn.book.packs:
         settings = settings.model_copy(update={"pack": words[1]})
+    elif words[:1] == ["answers"] and turn.state.current and turn.state.current.requester.id != person.id:
+        turn.refuse(
+            person, "not the requester", "Only the requester of the open intake can change who may answer it."
+        )
+        return
     elif len(words) == 2 and words[0] == "answers" and words[1] in ("requester", "participants", "anyone"):
         settings = settings.model_copy(update={"answerers": words[1]})
     elif words:

@@ -30,7 +30,8 @@ def hand_over(turn: Turn, session: Session, lead: str = "") -> Session:
     """End the session as completed and give its document to the person."""
     session = turn.put(session.model_copy(update={"stage": Ended(how="completed", at=turn.at)}))
     made = document(session, turn.surface)
-    turn.say(view.handed_over(made, title(turn, session), destination(session), lead), session=session)
+    words = lead or f"Handed to {destination(session)}."
+    turn.say(view.with_document(made, title(turn, session), words), session=session)
     turn.audit("session.completed", session, workflow=session.workflow, clarifications=len(made["clarifications"]))
     turn.clear_timer(f"grace:{session.id}")
     turn.drop_pending(session=session.id)
@@ -59,10 +60,7 @@ def end(turn: Turn, session: Session, how: Literal["cancelled", "replaced"], per
 def show_record(turn: Turn, session: Session) -> None:
     """The record so far, as documents, on request."""
     made = document(session, turn.surface)
-    turn.say(
-        view.handed_over(made, title(turn, session), destination(session), "The record so far."),
-        session=session,
-    )
+    turn.say(view.with_document(made, title(turn, session), "The record so far."), session=session)
 
 
 def grace_over(turn: Turn, session_id: str) -> None:

@@ -178,6 +178,8 @@ def record(
         item = round_.item(number)
         if item is None:
             continue
+        if reading.key in ("other", "answer", "correct") and not (reading.text or "").strip():
+            continue  # words were promised and did not come; the reader's error says so (RP-2)
         if reading.key == "skip":
             session, round_ = _skip(turn, session, round_, item, person, ref, done)
             continue
@@ -279,7 +281,7 @@ def _skip(
         done.lines.append(f"{item.number} has an answer already; it stays.")
         return session, round_
     if turn.policy(session).skip == "never" or not item.question.optional:
-        done.lines.append(f"{item.number} can not be skipped: {item.question.why} It stays open.")
+        done.lines.append(f"{item.number} can't be skipped here and stays open. {item.question.why}")
         done.failed.append(item.number)
         return session, round_
     items = tuple(
@@ -324,21 +326,40 @@ def worked_example(round_: Round) -> str | None:
     return None
 
 
-def echo(turn: Turn, session: Session, round_: Round, done: Recorded, reading: Reading | None) -> Session:
-    """Answer a reply: what was recorded, what was not and why, what is still open. Closes a round that is over."""
+def changed(turn: Turn, round_: Round) -> bool:
+    """Whether this step has changed anything that the round's card shows."""
+    session = turn.before.session(round_.id.partition(".")[0])
+    before = next((r for r in session.rounds if r.id == round_.id), None) if session else None
+    return before is None or [(i.status, i.answer) for i in before.items] != [
+        (i.status, i.answer) for i in round_.items
+    ]
+
+
+def echo(
+    turn: Turn, session: Session, round_: Round, done: Recorded, reading: Reading | None, *, tapped: bool = False
+) -> Session:
+    """Answer a reply: what was recorded, what was not and why, what is still open. Closes a round that is over.
+
+    A tap that needs no words is answered by its notice and by the card alone.
+    """
     errors = list(reading.errors) if reading else []
     failed = [*done.failed, *(int(e.item) for e in errors if e.item.isdigit())]
     session, round_ = count_tries(turn, session, round_, failed)
     if reading and reading.note:
         round_ = round_.model_copy(update={"notes": (*round_.notes, reading.note)})
         session = turn.put_round(session, round_)
-    show_card(turn, session, round_)
+    if changed(turn, round_):
+        show_card(turn, session, round_)
+    elif tapped and not done.conflicts:
+        return session
     problems = [f"{e.item}: {e.message}" if e.item != "?" else e.message for e in errors]
+    if reading and reading.note:
+        problems.append(f"Kept as a note: “{reading.note}”")
     if not round_.open_items and not any(i.rival for i in round_.items):
         return close(turn, session, round_, lead=[*done.replaced, *problems])
+    if (tapped or (done.conflicts and not done.lines)) and not problems:
+        return session
     lines = [*done.lines, *problems]
-    if reading and reading.note:
-        lines.append(f"Kept as a note: “{reading.note}”")
     if round_.open_items:
         lines.append(view.still_open(round_, turn.policy(session).bulk_accept))
         example = worked_example(round_)

@@ -9,8 +9,8 @@ from bot.core.capture import quote
 from bot.core.events import MessageReceived
 from bot.core.flows import amending, commands, confirming, handover, intake, opening, replying
 from bot.core.flows.words import command, pleasantry, without_mention, yes_or_no
-from bot.core.model import Material, MessageRef, Person
-from bot.core.replies.reading import ItemReading, Reading
+from bot.core.model import Material, MessageRef
+from bot.core.replies.reading import ItemReading, Proposal, Reading
 from bot.core.routing import Verdict, read_menu_answer, route
 from bot.core.state import Asking, Gathering, PickRound, Round, Routing, Session
 from bot.core.turn import Turn
@@ -341,7 +341,13 @@ def _leaves(turn: Turn, session: Session, event: MessageReceived, ref: MessageRe
     if verdict.other_bot:
         turn.ignore("meant for another bot")
         return True
-    if verdict.outcome == "clarify" and verdict.unknown_command and not _owes(session, event.person):
+    owed = session.stage.describing.get(event.person.id) if isinstance(session.stage, Asking) else None
+    if verdict.outcome == "clarify" and verdict.unknown_command and owed is not None and session.round is not None:
+        words = ItemReading(key="other", text=text.strip())
+        kept = Reading(kind="needs_confirmation", proposals=(Proposal(kind="answers", answers={owed: words}),))
+        replying.apply(turn, session, session.round, kept, event.person, ref)
+        return True
+    if verdict.outcome == "clarify" and verdict.unknown_command:
         known = " ".join(f"/{w.commands[0]}" for w in turn.pack.nearest_commands(verdict.unknown_command))
         turn.tell(
             f"I don't know the command {quote(verdict.unknown_command)}. The nearest: {known}. "
@@ -353,10 +359,6 @@ def _leaves(turn: Turn, session: Session, event: MessageReceived, ref: MessageRe
     return False
 
 
-def _owes(session: Session, person: Person) -> bool:
-    return isinstance(session.stage, Asking) and person.id in session.stage.describing
-
-
 def _changed_subject(
     turn: Turn, session: Session, round_: Round, reading: Reading, event: MessageReceived, ref: MessageRef
 ) -> bool:
@@ -364,7 +366,8 @@ def _changed_subject(
     if session.routed_by == "phase" and read_menu_answer(event.text, (), turn.pack).kind == "else":
         opening.something_else(turn, session, event.person, ref)  # the button's words, typed (CH-1)
         return True
-    if reading.kind != "unparsed" and not (reading.kind == "needs_confirmation" and _is_request(turn, event)):
+    prose = reading.kind == "unparsed" or _only_own_words(reading)
+    if not prose and not (reading.kind in ("needs_confirmation", "question_back") and not reading.asked_about):
         return False
     verdict = _request(turn, event)
     if verdict is not None and verdict.workflow is not None:
@@ -375,7 +378,7 @@ def _changed_subject(
         )
         opening.offer_to_leave(turn, session, event.person, event.text, event.materials, ref, lead)
         return True
-    if reading.kind == "unparsed" and turn.at - session.touched_at > IDLE and event.text.strip():
+    if prose and turn.at - session.touched_at > IDLE and event.text.strip():
         lead = (
             f"{commands.name_of(session)} has been waiting for you since {session.touched_at:%d %B}.",
             "Go on with it, or start something new with this message?",
@@ -390,8 +393,10 @@ def _request(turn: Turn, event: MessageReceived) -> Verdict | None:
     return verdict if verdict.outcome == "proceed" and verdict.by == "trigger" else None
 
 
-def _is_request(turn: Turn, event: MessageReceived) -> bool:
-    return _request(turn, event) is not None
+def _only_own_words(reading: Reading) -> bool:
+    """Prose that would be somebody's own answer if they say so; nothing in it is answer-shaped."""
+    items = [item for proposal in reading.proposals for item in proposal.answers.values()]
+    return reading.kind == "needs_confirmation" and bool(items) and all(i.key in ("other", "answer") for i in items)
 
 
 # -- the grace -----------------------------------------------------------------------------------------------------

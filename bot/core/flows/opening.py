@@ -10,6 +10,8 @@ from bot.core.effects import Block, Button, Message
 from bot.core.flows import handover, intake
 from bot.core.model import Material, MessageRef, Person
 from bot.core.policies import POLICIES
+from bot.core.replies import read_reply
+from bot.core.replies.reading import Slot
 from bot.core.rounds import build_round
 from bot.core.routing import Pack, Verdict, examples, menu_for, read_menu_answer, route
 from bot.core.state import Asking, Ended, LeaveSession, Request, Routing, Session
@@ -181,6 +183,7 @@ def menu_message(turn: Turn, session: Session, text: str, materials: Sequence[Ma
     stage = session.stage
     assert isinstance(stage, Routing)
     pack = turn.book.packs[session.pack]
+    text = _picked(turn, text, stage, pack) or text
     together = (*session.request.materials, *materials)
     verdict = route(text, together, pack, position="menu_open", menu=stage.options, bot_name=turn.bot_name)
     if verdict.outcome == "continue":
@@ -218,6 +221,18 @@ def menu_message(turn: Turn, session: Session, text: str, materials: Sequence[Ma
     else:
         turn.tell("Kept with your request. The menu is still open: a letter, or a command.", session=session)
     return turn.put(session.model_copy(update={"request": request, "stage": stage}))
+
+
+def _picked(turn: Turn, text: str, stage: Routing, pack: Pack) -> str | None:
+    """ "the second one please" as its letter, where the menu's own reading knows only words in it."""
+    if read_menu_answer(text, stage.options, pack).kind != "words":
+        return None
+    letters = "ABCD"[: len(stage.options) + 1]
+    reading = read_reply(text, (Slot(number=1, letters=tuple(letters)),), turn.book.phrases)
+    said = reading.answers.get(1)
+    if reading.kind != "answers" or reading.errors or said is None or said.key not in letters or said.note:
+        return None
+    return said.key.lower()
 
 
 def _adds_words(text: str, stage: Routing, pack: Pack, verdict: Verdict) -> bool:

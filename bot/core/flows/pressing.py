@@ -109,8 +109,8 @@ def _answer(turn: Turn, rest: str, event: ButtonPressed) -> None:
         return
     reading = ItemReading(key="confirm" if key == "+" else key)
     session, round_, done = intake.record(turn, session, round_, {item.number: reading}, (), event.person, event.ref)
-    turn.notice(" ".join(done.lines))
-    intake.echo(turn, session, round_, done, None)
+    turn.notice(" ".join(done.lines) or "Passed on to the requester.")
+    intake.echo(turn, session, round_, done, None, tapped=True)
 
 
 def _describe(turn: Turn, session: Session, round_: Round, item: Item, person: Person) -> None:
@@ -153,7 +153,7 @@ def _accept_all(turn: Turn, rest: str, event: ButtonPressed) -> None:
     numbers = tuple(i.number for i in round_.open_items if i.question.recommended)
     session, round_, done = intake.record(turn, session, round_, {}, numbers, event.person, event.ref)
     turn.notice(f"Accepted: {len(done.resolved)}." if done.resolved else "Nothing was open to accept.")
-    intake.echo(turn, session, round_, done, None)
+    intake.echo(turn, session, round_, done, None, tapped=True)
 
 
 def _menu(turn: Turn, rest: str, event: ButtonPressed) -> None:
