@@ -68,6 +68,10 @@ class Round(Model):
     closed_at: datetime | None = None
     notes: tuple[str, ...] = ()  # remarks outside the items that must be kept (corpus `note`)
     bulk_used: bool = False
+    undo: tuple[
+        int, ...
+    ] = ()  # questions whose answers one tap takes back (RP-3, RP-11), until the next word on them
+    undo_by: PersonId | None = None
 
     def item(self, number: int) -> Item | None:
         return next((i for i in self.items if i.number == number), None)

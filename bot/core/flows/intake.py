@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from bot.core import view
 from bot.core.capture import audit_of, clarification, clarification_id
+from bot.core.effects import Button, Withdrawal
 from bot.core.flows import handover
 from bot.core.model import Answer, MessageRef, Person, Question, Via
 from bot.core.replies.reading import ItemReading, Reading
@@ -137,6 +138,8 @@ def resolve(
     turn: Turn, session: Session, round_: Round, item: Item, answer: Answer, event: str
 ) -> tuple[Session, Round]:
     """Write an answer and its records. `event` is the audit event: new, replaced or amended."""
+    if item.number in round_.undo:  # a later word on it stands by itself
+        round_ = round_.model_copy(update={"undo": tuple(n for n in round_.undo if n != item.number)})
     counted = session.counted
     name = item.clarification
     if name is None:
@@ -295,6 +298,54 @@ def _skip(
     return session, round_
 
 
+# -- taking back ---------------------------------------------------------------------------------------------------
+
+
+def offer_undo(
+    turn: Turn, session: Session, round_: Round, numbers: Sequence[int], person: Person
+) -> tuple[Session, Round]:
+    """Remember which answers one tap takes back: those left to the bot, or read from prose in a shared place."""
+    round_ = round_.model_copy(update={"undo": tuple(numbers), "undo_by": person.id})
+    return turn.put_round(session, round_), round_
+
+
+def undo_row(round_: Round) -> tuple[tuple[Button, ...], ...]:
+    return ((Button(token=f"u:{round_.id}", label="Undo"),),) if round_.undo else ()
+
+
+def undo(turn: Turn, session: Session, round_: Round, person: Person) -> Session:
+    """Open the questions again; their clarifications leave the records, the history keeps them."""
+    taken = [i for n in round_.undo if (i := round_.item(n)) and i.status == "resolved" and i.answer]
+    for item in taken:
+        assert item.clarification is not None
+        turn.records.append(Withdrawal(id=item.clarification, session=session.id, revision=item.revision))
+        turn.audit(
+            "answer.withdrawn",
+            session,
+            person,
+            round_,
+            clarification_id=item.clarification,
+            revision=item.revision,
+            question=item.question.id,
+        )
+    numbers = [i.number for i in taken]
+    items = tuple(
+        i.model_copy(update={"status": "open", "answer": None, "rival": None}) if i.number in numbers else i
+        for i in round_.items
+    )
+    round_ = round_.model_copy(update={"items": items, "undo": (), "undo_by": None, "closed_at": None})
+    session = turn.put_round(session.model_copy(update={"stage": Asking()}), round_)
+    turn.clear_timer(f"grace:{session.id}")
+    show_card(turn, session, round_)
+    turn.tell(
+        f"Taken back: {', '.join(map(str, numbers))}.",
+        view.still_open(round_, turn.policy(session).bulk_accept),
+        session=session,
+        round_=round_,
+    )
+    return session
+
+
 # -- echoing -------------------------------------------------------------------------------------------------------
 
 
@@ -360,12 +411,13 @@ def echo(
     if (tapped or (done.conflicts and not done.lines)) and not problems:
         return session
     lines = [*done.lines, *problems]
+    buttons = undo_row(round_) if set(round_.undo) & set(done.resolved) else ()
     if round_.open_items:
         lines.append(view.still_open(round_, turn.policy(session).bulk_accept))
         example = worked_example(round_)
         if example:
             lines.append(example)
-    turn.tell(*lines, session=session, round_=round_)
+    turn.say(view.says(*lines, buttons=buttons), session=session, round_=round_)
     return session
 
 
@@ -380,8 +432,8 @@ def close(turn: Turn, session: Session, round_: Round, lead: Sequence[str] = ())
     session = turn.put_round(session.model_copy(update={"stage": Closing(until=until)}), round_)
     where = handover.destination(session)
     message = view.closing(round_, where, int(turn.book.grace.total_seconds()))
-    if lead:
-        message = message.model_copy(update={"blocks": (*(view.text(line) for line in lead), *message.blocks)})
+    blocks = (*(view.text(line) for line in lead), *message.blocks)
+    message = message.model_copy(update={"blocks": blocks, "buttons": (*message.buttons, *undo_row(round_))})
     turn.say(message, session=session, round_=round_)
     turn.timer(f"grace:{session.id}", until)
     turn.drop_pending(session=session.id)

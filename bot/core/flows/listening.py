@@ -90,6 +90,8 @@ def _whole(turn: Turn, event: MessageReceived) -> None:
         if answered is not None:
             confirming.decide(turn, *answered, person, ref)
             return
+    if event.forwarded is None and _undoes(turn, event):
+        return
     bound = _bound(turn, about)
     if bound is not None and isinstance(bound[0].stage, Routing):
         _menu(turn, bound[0], event, ref, direct)
@@ -112,6 +114,18 @@ def _whole(turn: Turn, event: MessageReceived) -> None:
         case "ended":
             turn.set(active=None)
             _idle(turn, event, ref, direct)
+
+
+def _undoes(turn: Turn, event: MessageReceived) -> bool:
+    """ "undo", typed, while the button of that name is on the table (CH-1)."""
+    session = turn.state.current
+    round_ = session.round if session else None
+    if session is None or round_ is None or not round_.undo or session.stage.kind not in ("asking", "closing"):
+        return False
+    if event.text.strip(" .!").casefold() != "undo" or event.person.id not in (round_.undo_by, session.requester.id):
+        return False
+    intake.undo(turn, session, round_, event.person)
+    return True
 
 
 def _bound(turn: Turn, about: str | None) -> tuple[Session, Round | None] | None:

@@ -26,6 +26,8 @@ def press(turn: Turn, event: ButtonPressed) -> None:
             _pending(turn, rest, event)
         case "c":
             _change(turn, rest)
+        case "u":
+            _undo(turn, rest, event)
         case "x":
             session = turn.state.session(rest)
             if session is None:
@@ -179,6 +181,23 @@ def _pending(turn: Turn, rest: str, event: ButtonPressed) -> None:
         turn.notice("That was asked of somebody else; only they can answer it.")
     else:
         confirming.decide(turn, pending, choice, event.person, event.ref)
+
+
+def _undo(turn: Turn, name: str, event: ButtonPressed) -> None:
+    found = _find(turn, name)
+    if found is None:
+        _gone(turn, name.partition(".")[0])
+        return
+    session, round_ = found
+    if session.stage.kind not in ("asking", "closing") or not round_.undo:
+        turn.outcome, turn.reason = "refused", "late tap"
+        turn.notice("That can't be undone any more. To change an answer write, for example: change 1 to …")
+    elif event.person.id not in (round_.undo_by, session.requester.id):
+        turn.outcome, turn.reason = "refused", "asked of somebody else"
+        turn.notice("Only the person who said it, or the requester, can take it back.")
+    else:
+        turn.notice("Taken back.")
+        intake.undo(turn, session, round_, event.person)
 
 
 def _change(turn: Turn, name: str) -> None:

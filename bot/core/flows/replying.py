@@ -102,6 +102,10 @@ def _answers(
             "These questions have no recommendations to accept in bulk; each needs your words.", session=session
         )
     session, round_, done = intake.record(turn, session, round_, reading.answers, accepted, person, ref)
+    words = [n for n in done.resolved if (i := round_.item(n)) and i.question.form != "choice"] if turn.shared else []
+    left = [n for n in done.resolved if n in accepted] if reading.delegation else []
+    if words or left:
+        session, round_ = intake.offer_undo(turn, session, round_, [*words, *left], person)
     session = intake.echo(turn, session, round_, done, reading)
     if reading.proposals and session.stage.kind == "asking" and session.round is not None:
         _confirm(turn, session, session.round, reading, person, ref)

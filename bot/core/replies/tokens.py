@@ -105,11 +105,9 @@ def tokenize(text: str) -> list[Token]:
             token = Token(kind, fold(body), start, end, spaced)
             if len(body) == 1:
                 token.lower = body.islower()
-                if body.isascii():
-                    token.letter = body.upper()
-                else:
-                    foreign = True
-                    token.letter = body.upper()
+                upper = body.upper()
+                token.letter = upper if len(upper) == 1 else ""  # ß is SS: no letter of any list
+                foreign = foreign or not body.isascii()
         elif kind == "num":
             token = Token(kind, body, start, end, spaced)
             token.value = int(body) if len(body) < 6 else 999_999
