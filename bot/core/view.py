@@ -168,6 +168,11 @@ def _answer_buttons(round_: Round, bulk: bool) -> tuple[tuple[Button, ...], ...]
     return tuple(rows)
 
 
+def settled_words(session: Session) -> str:
+    """What the request already answers: `Years to cover (last 5 years); Form of the result (a table)`."""
+    return "; ".join(f"{s.topic} ({s.value})" for s in session.settled)
+
+
 def round_card(session: Session, round_: Round, *, bulk: bool, route_note: str | None = None) -> Message:
     """The whole round in the text; answered questions folded to a line, buttons for the first open one."""
     count = len(round_.items)
@@ -177,8 +182,7 @@ def round_card(session: Session, round_: Round, *, bulk: bool, route_note: str |
         blocks.append(text(route_note))
     blocks.append(text(round_.purpose))
     if session.settled and not any(i.status != "open" for i in round_.items):
-        known = "; ".join(f"{s.topic}: {s.value}" for s in session.settled)
-        blocks.append(text(f"Taken from your message, not asked: {known}."))
+        blocks.append(text(f"Not asked, because your message says it: {settled_words(session)}."))
     later = [dropped.topic for dropped in session.dropped if dropped.later]
     if later:
         blocks.append(text(f"As many as fit one round; left for later: {', '.join(later)}."))

@@ -116,8 +116,7 @@ def start(turn: Turn, session: Session, verdict: Verdict, ref: MessageRef) -> Se
 
 
 def _begun(session: Session, why: str) -> str:
-    known = "; ".join(f"{s.topic}: {s.value}" for s in session.settled)
-    taken = f" Taken from your message: {known}." if known else ""
+    taken = f" Taken from your message: {view.settled_words(session)}." if session.settled else ""
     return f"Handed to {handover.destination(session)}.{why}{taken}"
 
 
