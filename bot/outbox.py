@@ -56,7 +56,6 @@ class Patience:
     goodbye: float = 10.0  # seconds that sends under way get at shutdown
 
 
-FOREIGN = timedelta(minutes=1)  # a row of a platform that this process does not speak is looked at again after
 PAUSE = 0.25  # seconds, when something is due that is not ours to take
 
 
@@ -75,6 +74,7 @@ class Outbox:
         self._store = store
         self._runner = runner
         self._transports = transports
+        self._platforms = tuple(transports)  # rows of others are for the process that speaks to them
         self._clock = clock
         self._paces = paces or {}
         self._patience = patience or Patience()
@@ -117,7 +117,7 @@ class Outbox:
                 pass
             if len(self._under_way) >= self._patience.at_once:
                 return None  # the end of a send is a ring
-            return await self._store.next_due()
+            return await self._store.next_due(self._platforms)
         except Exception as error:  # noqa: BLE001 - the loop survives; the store may be back at the next look
             report("outbox_failed", error)
             return self._clock.now() + timedelta(seconds=1)
@@ -126,7 +126,7 @@ class Outbox:
         room = self._patience.at_once - len(self._under_way)
         if room <= 0:
             return 0
-        rows = await self._store.claim(self._clock.now(), room, self._patience.lease)
+        rows = await self._store.claim(self._clock.now(), room, self._patience.lease, self._platforms)
         fresh = [row for row in rows if row.row not in self._under_way]
         for row in fresh:
             task = asyncio.create_task(self._deliver(row))
@@ -163,10 +163,7 @@ class Outbox:
             await self._put_off(row, type(error).__name__)
 
     async def _attempt(self, row: OutboxRow) -> None:
-        transport = self._transports.get(row.platform)
-        if transport is None:
-            await self._store.retry_at(row.row, self._clock.now() + FOREIGN, f"no adapter for {row.platform} here")
-            return
+        transport = self._transports[row.platform]
         if not await self._paced(row):
             return
         try:

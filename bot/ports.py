@@ -128,8 +128,11 @@ class Store(Protocol):
 
     async def give_up(self, row: int, error: str) -> None: ...
 
-    async def next_due(self) -> datetime | None:
-        """The earliest moment at which an outbox row or timer will be ready; None when there is nothing."""
+    async def next_due(self, platforms: Sequence[str] | None = None) -> datetime | None:
+        """The earliest moment at which an outbox row or timer will be ready; None when there is nothing.
+
+        `platforms` limits the rows as in `claim`; timers are anybody's to fire.
+        """
         ...
 
     async def waiting(self) -> int:

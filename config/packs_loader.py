@@ -15,9 +15,8 @@ from pydantic import ValidationError
 from bot.core.model import Model
 from bot.core.routing.languages import Language, compile_languages
 from bot.core.routing.pack import GENERAL_COMMANDS, Menus, Pack, PhaseRules, Workflow, command_form
-
-# Safe, and one parse for values and lines; the C parser where PyYAML was built with it (five times faster).
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+from bot.core.routing.phrases import Lexicon
+from config.yaml_nodes import Notes, compose, read_text
 
 M = TypeVar("M", bound=Model)
 
@@ -47,22 +46,18 @@ class Source:
     def __init__(self, path: Path, problems: list[str]) -> None:
         self.path, self.problems = path, problems
         self.data: Any = None
-        self.node: yaml.Node | None = None
-        try:
-            text = path.read_text(encoding="utf-8")
-            loader = _LOADER(text)
+        notes = Notes(str(path))
+        text = read_text(path, notes)
+        self.node: yaml.Node | None = None if text is None else compose(text, notes)
+        problems += [f"{path}:{max(problem.line, 1)}: {problem.message}" for problem in notes.problems]
+        if self.node is not None:
             try:
-                self.node = loader.get_single_node()
-                self.data = loader.construct_document(self.node) if self.node else None
-            finally:
-                loader.dispose()
-        except (OSError, UnicodeDecodeError) as wrong:
-            self.report((), f"cannot be read: {getattr(wrong, 'strerror', None) or 'it is not UTF-8'}")
-        except yaml.MarkedYAMLError as wrong:
-            mark = wrong.problem_mark
-            problems.append(f"{path}:{mark.line + 1 if mark else 1}: {wrong.problem or 'no YAML'}")
-        except yaml.YAMLError as wrong:
-            self.report((), f"no YAML: {wrong}")
+                self.data = yaml.constructor.SafeConstructor().construct_document(self.node)
+            except yaml.MarkedYAMLError as wrong:
+                mark = wrong.problem_mark
+                problems.append(f"{path}:{mark.line + 1 if mark else 1}: {wrong.problem or 'no YAML'}")
+            except ValueError as wrong:  # 2026-13-01 is no date, and a number may have too many digits
+                self.report((), f"holds a value that can not be read: {wrong}")
         for line, key in _twice(self.node):
             problems.append(f"{path}:{line}: {key!r} occurs twice; the first one would be lost")
 
@@ -118,10 +113,10 @@ def load_pack(folder: Path) -> Pack:
         problems.append(f"{folder / 'triggers'}:1: holds no language; add one file a language, e.g. en.yaml")
     if about and about.marks_from:
         languages += _marks_of(folder.parent / about.marks_from, head)
-    _check_phrases([(s, lang) for s, lang in languages if lang], problems)
+    lexicon = _compiled([(s, lang) for s, lang in languages if lang], problems)
     if problems or about is None or listed is None or shown is None or rules is None:
         raise PackRefused(problems)
-    return Pack(
+    pack = Pack(
         name=about.name,
         title=about.title,
         session_commands=about.session_commands,
@@ -130,6 +125,8 @@ def load_pack(folder: Path) -> Pack:
         menus=shown,
         languages=tuple(lang for _, lang in languages if lang),
     )
+    vars(pack)["lexicon"] = lexicon  # where its cached_property keeps it: what was compiled as a check is not thrown away
+    return pack
 
 
 def _marks_of(neighbour: Path, head: Source) -> list[tuple[Source, Language | None]]:
@@ -216,17 +213,19 @@ def _check_language(source: Source, language: Language, known: set[str]) -> None
             source.report(("fold", number), f"{pair!r}: two characters, the second is what the first is read as")
 
 
-def _check_phrases(languages: list[tuple[Source, Language]], problems: list[str]) -> None:
+def _compiled(languages: list[tuple[Source, Language]], problems: list[str]) -> Lexicon | None:
+    """The phrases of all languages, or None with the reason noted."""
     if problems:
-        return
+        return None
     try:
-        compile_languages([language for _, language in languages])
+        return compile_languages([language for _, language in languages])
     except ValueError as wrong:
         name = str(wrong).partition(":")[0]
         source = next((s for s, lang in languages if lang.language == name), languages[0][0])
         phrase = str(wrong).split("'")[1] if "'" in str(wrong) else ""
         line = next((n for n, t in _numbered(source.path) if phrase and phrase in t), 1)
         problems.append(f"{source.path}:{line}: {wrong}")
+        return None
 
 
 def _numbered(path: Path) -> Iterator[tuple[int, str]]:

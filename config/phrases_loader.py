@@ -13,6 +13,7 @@ from typing import Any
 import yaml
 
 from bot.core.replies.phrases import TEXT_CLASSES, VALUE_CLASSES, WORD_CLASSES, PhraseBook
+from config.yaml_nodes import Notes, compose, read_text
 
 FOLDER = Path(__file__).parent / "phrases"
 
@@ -33,15 +34,11 @@ def load_phrases(folder: Path = FOLDER) -> PhraseBook:
 
 
 def _read(path: Path, mistakes: list[str]) -> dict[str, Any]:
-    try:
-        root = yaml.compose(path.read_text(encoding="utf-8"), Loader=yaml.SafeLoader)
-    except UnicodeDecodeError as problem:
-        mistakes.append(f"{path}:1: not UTF-8 ({problem.reason}); save the file as UTF-8")
-        return {}
-    except yaml.YAMLError as problem:
-        mark = getattr(problem, "problem_mark", None)
-        what = getattr(problem, "problem", None) or "not YAML"
-        mistakes.append(f"{path}:{mark.line + 1 if mark else 1}: {what}")
+    notes = Notes(str(path))
+    text = read_text(path, notes)
+    root = None if text is None else compose(text, notes)
+    if notes.problems:
+        mistakes += [f"{path}:{max(problem.line, 1)}: {problem.message}" for problem in notes.problems]
         return {}
     if not isinstance(root, yaml.MappingNode):
         mistakes.append(f"{path}:1: expected word classes with their phrases, such as `skip: [skip, pass]`")

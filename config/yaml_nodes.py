@@ -56,7 +56,7 @@ def read_text(path: Path, notes: Notes) -> str | None:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
-        notes.refuse(line, "not_text", "this is not UTF-8 text; save the file as UTF-8")
+        notes.refuse(line, "not_text", "not UTF-8 text; save the file as UTF-8")
         return None
     if "\0" in text:
         notes.refuse(text[: text.index("\0")].count("\n") + 1, "not_text", "there is a NUL character; remove it")
@@ -110,7 +110,7 @@ def _compose(text: str, notes: Notes, loader: Any) -> Node | None:
         elif isinstance(event, yaml.CollectionStartEvent):
             kind_ = MappingNode if isinstance(event, yaml.MappingStartEvent) else SequenceNode
             tag = _TAGS.resolve(kind_, None, event.implicit)
-            open_nodes.append((kind_(tag, [], event.start_mark, event.end_mark, event.flow_style), []))
+            open_nodes.append((kind_(tag, [], event.start_mark, event.end_mark, bool(event.flow_style)), []))
         elif isinstance(event, yaml.CollectionEndEvent):
             node, inside = open_nodes.pop()
             node.end_mark = event.end_mark

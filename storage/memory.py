@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from bot.core.codec import decode_effect, decode_state
+from bot.core.effects import Message
 from bot.core.state import Conversation
 from bot.ports import Commit, DueTimer, DuplicateEvent, OutboxRow, Settle, StaleRevision, StoreUnavailable
 from storage.chain import EMPTY, Head, linked
@@ -61,10 +62,7 @@ class MemoryStore:
                 f"{prepared.conversation} is at revision {revision}, "
                 f"the commit was made for {prepared.expected_revision}"
             )
-        for row in prepared.rows["put_clarification"]:  # the one thing that can still fail; nothing is written yet
-            known = tables.clarification.get((row["session"], row["id"]))
-            if known is not None and known["revision"] != row["revision"] - 1:
-                raise Unstorable(f"clarification {row['id']} is at revision {known['revision']}")
+        _refuse(tables, prepared)
         _write(tables, prepared)
 
     async def about(self, conversation: str, message: str) -> str | None:
@@ -80,15 +78,25 @@ class MemoryStore:
         about: str | None = found[0]["about"]
         return card if about is None else about
 
+    async def shown(self, conversation: str, message: str) -> Message | None:
+        found = [
+            row
+            for row in self._open().outbox.values()
+            if row["conversation"] == text(conversation) and row["message"] == text(message)
+        ]
+        return decode_effect(max(found, key=lambda row: row["row"])["effect"]).message if found else None
+
     async def conversation_of(self, session: str) -> str | None:
         row = self._open().session.get(text(session))
         return None if row is None else row["conversation"]
 
     # -- outbox --------------------------------------------------------------------------------------------------
 
-    async def claim(self, now: datetime, limit: int, lease: timedelta) -> Sequence[OutboxRow]:
+    async def claim(
+        self, now: datetime, limit: int, lease: timedelta, platforms: Sequence[str] | None = None
+    ) -> Sequence[OutboxRow]:
         at = micros(now)
-        free = [row for row in self._heads() if row["ready_at"] <= at and (row["lease_until"] or 0) <= at]
+        free = [row for row in self._heads(platforms) if row["ready_at"] <= at and (row["lease_until"] or 0) <= at]
         taken = sorted(free, key=lambda row: row["row"])[:limit]
         for row in taken:
             row["lease_until"] = micros(now + lease)
@@ -103,9 +111,9 @@ class MemoryStore:
     async def give_up(self, row: int, error: str) -> None:
         self._end_try(row, {"state": "given_up", "error": text(error)})
 
-    async def next_due(self) -> datetime | None:
+    async def next_due(self, platforms: Sequence[str] | None = None) -> datetime | None:
         tables = self._open()
-        moments = [max(row["ready_at"], row["lease_until"] or 0) for row in self._heads()]
+        moments = [max(row["ready_at"], row["lease_until"] or 0) for row in self._heads(platforms)]
         moments += [row["at"] for row in tables.timer.values()]
         return moment(min(moments)) if moments else None
 
@@ -118,14 +126,14 @@ class MemoryStore:
             for row in self._open().outbox.values()
         )
 
-    def _heads(self) -> list[Row]:
-        """The oldest waiting row of each conversation."""
+    def _heads(self, platforms: Sequence[str] | None) -> list[Row]:
+        """The oldest waiting row of each conversation, where it is for one of the platforms."""
         heads: dict[str, Row] = {}
         for number in sorted(self._open().outbox):
             row = self.tables.outbox[number]
             if row["state"] == "waiting":
                 heads.setdefault(row["conversation"], row)
-        return list(heads.values())
+        return [row for row in heads.values() if platforms is None or row["platform"] in platforms]
 
     def _card_message(self, waiting: Row) -> str | None:
         if waiting["kind"] != "redraw":
@@ -220,6 +228,22 @@ async def _each(rows: Iterable[Row]) -> AsyncIterator[Row]:
         yield dict(row)
 
 
+def _refuse(tables: Tables, commit: Prepared) -> None:
+    """The one thing that can still fail; nothing is written yet."""
+    for row in commit.rows["keep_withdrawn"]:
+        known = tables.clarification.get((row["session"], row["id"]))
+        if known is None or known["revision"] != row["revision"]:
+            raise Unstorable(f"there is no clarification {row['id']} at revision {row['revision']} to take back")
+    for row in commit.rows["put_clarification"]:
+        known = tables.clarification.get((row["session"], row["id"]))
+        last = max(
+            [0 if known is None else known["revision"]]
+            + [key[2] for key in tables.clarification_history if key[:2] == (row["session"], row["id"])]
+        )
+        if row["revision"] != last + 1:
+            raise Unstorable(f"clarification {row['id']} is at revision {last}")
+
+
 def _write(tables: Tables, commit: Prepared) -> None:
     """The statements of storage/sql/commit.sql, in the same order. Nothing in here can fail."""
     wanted: dict[str, list[Any]] = {**commit.rows}
@@ -228,6 +252,9 @@ def _write(tables: Tables, commit: Prepared) -> None:
         tables.conversation[row["conversation"]] = kept
     for row in wanted["add_event"]:
         tables.event[row["event_id"]] = row
+    for row in wanted["keep_withdrawn"]:
+        earlier = tables.clarification.pop((row["session"], row["id"]))
+        tables.clarification_history[earlier["session"], earlier["id"], earlier["revision"]] = earlier
     for row in wanted["keep_clarification"]:
         earlier = tables.clarification.get((row["session"], row["id"]))
         if earlier is not None:

@@ -7,7 +7,7 @@ on what is already stored (the place in the audit chain) is added by the store w
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -15,7 +15,7 @@ from pydantic_core import PydanticSerializationError
 
 from bot.core.audit import EVENTS
 from bot.core.codec import decode_state, encode_effect, encode_envelope, encode_state
-from bot.core.effects import Audit, Clarification, Redraw, Say, SessionRow
+from bot.core.effects import Audit, Clarification, Redraw, Say, SessionRow, Withdrawal
 from bot.core.events import TimerDue
 from bot.core.model import Model
 from bot.core.state import Conversation
@@ -31,6 +31,8 @@ STATEMENTS = (
     "add_conversation",
     "advance_conversation",
     "add_event",
+    "keep_withdrawn",
+    "drop_withdrawn",
     "keep_clarification",
     "put_clarification",
     "put_session",
@@ -43,6 +45,10 @@ STATEMENTS = (
     "clear_timer",
     "set_timer",
 )
+
+
+# The entry of a clarification that was taken back: it names one that has been written before.
+WITHDRAWN = "answer.withdrawn"
 
 
 class Unstorable(ValueError):
@@ -82,7 +88,9 @@ def prepare(commit: Commit) -> Prepared:
     plain = encode_plain(state)
     written = plain if plain is not None else encoded(state, encode_state)
     clarifications = [_clarification(record, at) for record in commit.clarifications]
+    withdrawn = [_withdrawal(record) for record in commit.withdrawn]
     _each_once(clarifications)
+    _each_once(withdrawn)
     advance = "add_conversation" if commit.expected_revision == 0 else "advance_conversation"
     event: Row = {
         "event_id": text(envelope.event_id),
@@ -106,6 +114,8 @@ def prepare(commit: Commit) -> Prepared:
             }
         ],
         "add_event": [event],
+        "keep_withdrawn": withdrawn,
+        "drop_withdrawn": withdrawn,
         "keep_clarification": [row for row in clarifications if row["revision"] > 1],
         "put_clarification": clarifications,
         "put_session": [_session(record, place) for record in commit.sessions],
@@ -146,6 +156,11 @@ def outbox_row(row: Row, decode: Callable[[str], Say | Redraw]) -> OutboxRow:
     )
 
 
+def listed(platforms: Sequence[str] | None) -> str | None:
+    """Names of platforms as `claim` and `next_due` want them: a space around each."""
+    return None if platforms is None else "".join(f" {text(name)} " for name in platforms)
+
+
 def settled(settle: Settle) -> Row:
     return {"row": settle.row, "message": _optional(settle.message), "message_order": settle.order}
 
@@ -180,12 +195,16 @@ def _clarification(record: Clarification, at: int) -> Row:
     return row
 
 
-def _each_once(clarifications: list[Row]) -> None:
-    if len(clarifications) < 2:
+def _withdrawal(record: Withdrawal) -> Row:
+    return {"session": text(record.session), "id": text(record.id), "revision": record.revision}
+
+
+def _each_once(named: list[Row]) -> None:
+    if len(named) < 2:
         return
-    for (session, id_), times in Counter((row["session"], row["id"]) for row in clarifications).items():
+    for (session, id_), times in Counter((row["session"], row["id"]) for row in named).items():
         if times > 1:
-            raise Unstorable(f"one event gives clarification {id_} of session {session} {times} times")
+            raise Unstorable(f"one event names clarification {id_} of session {session} {times} times")
 
 
 def _audit(record: Audit, at: int, clarifications: list[Row]) -> Row:
@@ -194,7 +213,7 @@ def _audit(record: Audit, at: int, clarifications: list[Row]) -> Row:
         raise Unstorable(f"{record.event!r} is not in the audit vocabulary (bot/core/audit.py)")
     details = dict(record.details)
     named = details.get("clarification_id")
-    if named is not None:
+    if named is not None and record.event != WITHDRAWN:
         for row in clarifications:
             if row["session"] == record.session and row["id"] == named:
                 details["revision"] = row["revision"]

@@ -17,12 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from bot.core.codec import decode_effect, decode_state
+from bot.core.effects import Message
 from bot.core.state import Conversation
 from bot.ports import Commit, DueTimer, DuplicateEvent, OutboxRow, Settle
 from storage.lane import Lane, open_lane
 from storage.queries import many, one, rows
 from storage.records import Snapshot
-from storage.rows import Row, outbox_row, prepare, settled
+from storage.rows import Row, listed, outbox_row, prepare, settled
 from storage.sqlite_reader import open_snapshot
 from storage.sqlite_writer import Writer
 from storage.values import micros, moment, text
@@ -96,15 +97,23 @@ class SqliteStore:
         row = await self._read("about", conversation=text(conversation), message=text(message))
         return None if row is None else row["about"]
 
+    async def shown(self, conversation: str, message: str) -> Message | None:
+        row = await self._read("shown", conversation=text(conversation), message=text(message))
+        return None if row is None else decode_effect(row["effect"]).message
+
     async def conversation_of(self, session: str) -> str | None:
         row = await self._read("conversation_of", session=text(session))
         return None if row is None else row["conversation"]
 
     # -- outbox --------------------------------------------------------------------------------------------------
 
-    async def claim(self, now: datetime, limit: int, lease: timedelta) -> Sequence[OutboxRow]:
+    async def claim(
+        self, now: datetime, limit: int, lease: timedelta, platforms: Sequence[str] | None = None
+    ) -> Sequence[OutboxRow]:
+        values = {"now": micros(now), "until": micros(now + lease), "limit": limit, "platforms": listed(platforms)}
+
         def change(connection: sqlite3.Connection) -> list[Row]:
-            taken = rows("claim", connection, now=micros(now), until=micros(now + lease), limit=limit)
+            taken = rows("claim", connection, **values)
             for row in taken:
                 place = {"conversation": row["conversation"], "card": row["card"]}
                 posted = one("card_message", connection, **place) if row["kind"] == "redraw" else None
@@ -124,8 +133,8 @@ class SqliteStore:
     async def give_up(self, row: int, error: str) -> None:
         await self._change("give_up", row=row, error=text(error))
 
-    async def next_due(self) -> datetime | None:
-        row = await self._read("next_due")
+    async def next_due(self, platforms: Sequence[str] | None = None) -> datetime | None:
+        row = await self._read("next_due", platforms=listed(platforms))
         return None if row is None or row["at"] is None else moment(row["at"])
 
     async def waiting(self) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from adapters.terminal.codec import Line, envelope, find_button
+from adapters.terminal.codec import PLATFORM, Line, envelope, find_button
 from adapters.terminal.transport import TerminalTransport, order_of_line
 from bot.bell import heard_or_due
 from bot.core.effects import Message
@@ -62,7 +62,7 @@ class Chat:
         """Wait for the next line; meanwhile timers fire and other events' messages go out."""
         parts = self._parts
         while not coming.done():
-            due = await parts.store.next_due()
+            due = await parts.store.next_due((PLATFORM,))  # a server may use the database too
             quiet = asyncio.ensure_future(heard_or_due(self._heard, parts.clock, due, least=PAUSE))
             try:
                 await asyncio.wait((coming, quiet), return_when=asyncio.FIRST_COMPLETED)

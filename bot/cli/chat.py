@@ -31,7 +31,8 @@ async def parts_of(running: Program) -> MakeParts:
             timers=running.timers,
             transport=transport,
             clock=running.clock,
-            recall=None,
+            at_the_end=("gather", "grace"),
+            recall=running.store.shown,
         )
 
     return make

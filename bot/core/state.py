@@ -14,6 +14,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from bot.core.events import MessageReceived
 from bot.core.model import Answer, Material, MessageRef, Model, Person, PersonId, Place, Question, Status
 from bot.core.policies import Answerers
 from bot.core.replies.reading import Proposal
@@ -224,18 +225,17 @@ class Pending(Model):
     asked_of: PersonId
     ref: MessageRef  # the message that led to it, quoted beside the confirmation
     at: datetime
-    undo: bool = False
+    words: tuple[str, ...] = ()  # as asked, to redraw it without buttons once it is settled
 
 
 class Gathering(Model):
-    """Parts of one act that come as several messages (RT-11): an album, a long paste. Joined when the timer ends."""
+    """Parts of one act that come as several messages (RT-11): an album, a long paste. Joined when the timer ends.
 
-    person: Person
-    texts: tuple[str, ...]
-    materials: tuple[Material, ...]
-    ref: MessageRef
-    addressed: bool
-    album: str | None = None
+    `event` is the first part with the text and the materials of the later ones added; `about` as in the envelope.
+    """
+
+    event: MessageReceived
+    about: str | None = None
 
 
 class Ancient(Model):

@@ -42,6 +42,7 @@ class Turn:
     envelope: Envelope
     book: Book
     state: Conversation = field(init=False)
+    about: str | None = field(init=False)  # the card that the present message speaks of
     effects: list[Effect] = field(default_factory=list)
     records: list[Record] = field(default_factory=list)
     reply: Reply | None = None
@@ -50,6 +51,7 @@ class Turn:
 
     def __post_init__(self) -> None:
         self.state = self.before
+        self.about = self.envelope.about
 
     # -- reading -----------------------------------------------------------------------------------------------
 
@@ -160,22 +162,27 @@ class Turn:
         round_: Round | None = None,
     ) -> None:
         """Put a question of our own, with `choices` (token end, label) as buttons. A newer one replaces it."""
-        name = f"p{self.state.revision + 1}"
+        name = f"p.{self.state.revision + 1}"  # the dot: no session's id reads like this
         kept = tuple(p for p in self.state.pending if not (p.ask.kind == ask.kind and p.asked_of == person.id))
-        pending = Pending(id=name, ask=ask, asked_of=person.id, ref=ref, at=self.at)
+        for old in self.state.pending:
+            if old not in kept:
+                self._settle_card(old, "– replaced by a newer question")
+        pending = Pending(id=name, ask=ask, asked_of=person.id, ref=ref, at=self.at, words=words)
         self.set(pending=(*kept, pending))
         row = tuple(Button(token=f"p:{name}:{end}", label=label) for end, label in choices)
-        self.say(view.says(*words, buttons=(row,)), about=name, session=session, round_=round_)
+        self.say(view.says(*words, buttons=(row,)), card=name, about=name, session=session, round_=round_)
 
-    def drop_pending(self, *, session: str | None = None, name: str | None = None) -> None:
-        """Forget the questions of our own that concern a session, or one by its name."""
-        self.set(
-            pending=tuple(
-                p
-                for p in self.state.pending
-                if p.id != name and (session is None or getattr(p.ask, "session", None) != session)
-            )
-        )
+    def drop_pending(
+        self, *, session: str | None = None, name: str | None = None, how: str = "– no longer asked"
+    ) -> None:
+        """Forget the questions of our own that concern a session, or one by its name; their buttons go."""
+        for pending in self.state.pending:
+            if pending.id == name or (session is not None and getattr(pending.ask, "session", None) == session):
+                self.set(pending=tuple(p for p in self.state.pending if p.id != pending.id))
+                self._settle_card(pending, how)
+
+    def _settle_card(self, pending: Pending, how: str) -> None:
+        self.effects.append(Redraw(card=pending.id, message=view.says(*pending.words, how)))
 
     # -- recording ---------------------------------------------------------------------------------------------
 

@@ -209,6 +209,10 @@ def round_card(session: Session, round_: Round, *, bulk: bool, route_note: str |
     return Message(blocks=tuple(blocks), buttons=rows)
 
 
+def undo_row(round_: Round) -> tuple[tuple[Button, ...], ...]:
+    return ((Button(token=f"u:{round_.id}", label="Undo"),),) if round_.undo else ()
+
+
 def still_open(round_: Round, bulk: bool) -> str:
     """`Still open: 2 (Databases). A–D, or accept recommendations.`"""
     items = round_.open_items

@@ -32,6 +32,8 @@ class Word(NamedTuple):
 
 def fold(text: str) -> str:
     """The form in which two texts are compared: NFKC, case folded, format characters dropped, blanks single."""
+    if text.isascii() and text.isprintable():  # most of a pack: nothing to normalise or to drop
+        return _BLANKS.sub(" ", text.lower()).strip()
     plain = unicodedata.normalize("NFKC", text)
     visible = "".join(c for c in plain if unicodedata.category(c) not in ("Cf", "Cc", "Cs") or c.isspace())
     folded = unicodedata.normalize("NFKC", visible.casefold())

@@ -16,6 +16,24 @@ WHERE id = :conversation;
 INSERT INTO event (event_id, conversation, revision, at, platform_at, kind, envelope, outcome, reason)
 VALUES (:event_id, :conversation, :revision, :at, :platform_at, :kind, :envelope, :outcome, :reason);
 
+-- name: keep_withdrawn*!
+-- Fails (NOT NULL) when there is no clarification of that id and revision to take back.
+INSERT INTO clarification_history (
+    id, phase, round, trigger, topic, why_it_matters, options, recommendation_rationale, chosen, chosen_at,
+    chosen_via, user_message_ref, user_note, chosen_text, answered_by, surface, protocol, session, revision,
+    question, platform_at
+)
+SELECT
+    kept.id, kept.phase, kept.round, kept.trigger, kept.topic, kept.why_it_matters, kept.options,
+    kept.recommendation_rationale, kept.chosen, kept.chosen_at, kept.chosen_via, kept.user_message_ref,
+    kept.user_note, kept.chosen_text, kept.answered_by, kept.surface, kept.protocol, kept.session, kept.revision,
+    kept.question, kept.platform_at
+FROM (SELECT 1 AS one) AS always
+LEFT JOIN clarification AS kept ON kept.session = :session AND kept.id = :id AND kept.revision = :revision;
+
+-- name: drop_withdrawn*!
+DELETE FROM clarification WHERE session = :session AND id = :id AND revision = :revision;
+
 -- name: keep_clarification*!
 -- Before a new revision takes its place.
 INSERT INTO clarification_history (
@@ -31,7 +49,7 @@ FROM clarification
 WHERE session = :session AND id = :id;
 
 -- name: put_clarification*!
--- Fails (NOT NULL) when the stored revision is not the one before.
+-- Fails (NOT NULL) when its revision does not follow the last one, which is in the history by now.
 INSERT INTO clarification (
     id, phase, round, trigger, topic, why_it_matters, options, recommendation_rationale, chosen, chosen_at,
     chosen_via, user_message_ref, user_note, chosen_text, answered_by, surface, protocol, session, revision,
@@ -40,7 +58,13 @@ INSERT INTO clarification (
 VALUES (
     :id, :phase, :round, :trigger, :topic, :why_it_matters, :options, :recommendation_rationale, :chosen,
     :chosen_at, :chosen_via, :user_message_ref, :user_note, :chosen_text, :answered_by, :surface, :protocol,
-    :session, :revision, :question, :platform_at
+    :session,
+    CASE
+        WHEN :revision = 1 + coalesce(
+            (SELECT max(revision) FROM clarification_history WHERE session = :session AND id = :id), 0
+        ) THEN :revision
+    END,
+    :question, :platform_at
 )
 ON CONFLICT (session, id) DO UPDATE SET
     phase = excluded.phase, round = excluded.round, trigger = excluded.trigger, topic = excluded.topic,

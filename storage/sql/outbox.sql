@@ -2,7 +2,8 @@
 -- Only the oldest waiting row of a conversation is ever given out, so messages keep their order.
 
 -- name: claim
--- The rows come in no order.
+-- The rows come in no order. :platforms is a list of names with a space around each, or NULL for all; `replace` finds
+-- a name in it exactly, in both databases.
 -- "+row" keeps SQLite from walking the whole table by its key, for the sake of the order, past the partial index.
 UPDATE outbox
 SET lease_until = :until
@@ -10,6 +11,10 @@ WHERE row IN (
     SELECT waiting.row FROM outbox AS waiting
     WHERE waiting.state = 'waiting'
         AND waiting.ready_at <= :now AND (waiting.lease_until IS NULL OR waiting.lease_until <= :now)
+        AND (
+            CAST(:platforms AS TEXT) IS NULL
+            OR replace(CAST(:platforms AS TEXT), ' ' || waiting.platform || ' ', '') <> CAST(:platforms AS TEXT)
+        )
         AND NOT EXISTS (
             SELECT 1 FROM outbox AS earlier
             WHERE earlier.conversation = waiting.conversation AND earlier.state = 'waiting'
@@ -48,6 +53,10 @@ SELECT min(at) AS at FROM (
     END) AS at
     FROM outbox AS waiting
     WHERE waiting.state = 'waiting'
+        AND (
+            CAST(:platforms AS TEXT) IS NULL
+            OR replace(CAST(:platforms AS TEXT), ' ' || waiting.platform || ' ', '') <> CAST(:platforms AS TEXT)
+        )
         AND NOT EXISTS (
             SELECT 1 FROM outbox AS earlier
             WHERE earlier.conversation = waiting.conversation AND earlier.state = 'waiting'
@@ -68,6 +77,13 @@ SELECT count(*) AS posted FROM outbox WHERE kind = 'say' AND state = 'sent' AND 
 SELECT coalesce(about, card) AS about FROM outbox
 WHERE conversation = :conversation AND message = :message
 ORDER BY kind DESC, row
+LIMIT 1;
+
+-- name: shown^
+-- What a message shows now. The rows of a place are sent in their order, so the last one stands.
+SELECT effect FROM outbox
+WHERE conversation = :conversation AND message = :message
+ORDER BY row DESC
 LIMIT 1;
 
 -- name: due

@@ -94,7 +94,9 @@ class FakeStore:
     async def conversation_of(self, session: str) -> str | None:
         return next((c.envelope.place.conversation for c in self.commits if session in c.sessions), None)
 
-    async def claim(self, now: datetime, limit: int, lease: timedelta) -> Sequence[OutboxRow]:
+    async def claim(
+        self, now: datetime, limit: int, lease: timedelta, platforms: Sequence[str] | None = None
+    ) -> Sequence[OutboxRow]:
         await self._fault("claim")
         taken: list[OutboxRow] = []
         looked: set[str] = set()
@@ -103,6 +105,8 @@ class FakeStore:
                 continue
             looked.add(row.conversation)
             if (row.ready_at is not None and row.ready_at > now) or len(taken) == limit:
+                continue
+            if platforms is not None and row.platform not in platforms:
                 continue
             row.ready_at = now + lease
             card = (
@@ -132,8 +136,9 @@ class FakeStore:
         await self._fault("give_up")
         self.rows[row - 1].given_up = error
 
-    async def next_due(self) -> datetime | None:
-        moments = [row.ready_at or row.created_at for row in self._first_waiting()]
+    async def next_due(self, platforms: Sequence[str] | None = None) -> datetime | None:
+        rows = [row for row in self._first_waiting() if platforms is None or row.platform in platforms]
+        moments = [row.ready_at or row.created_at for row in rows]
         return min([*moments, *self.timer_rows.values()], default=None)
 
     def _first_waiting(self) -> Sequence[Row]:
@@ -160,7 +165,6 @@ class FakeStore:
         )
 
     async def shown(self, conversation: str, message: str) -> Message | None:
-        """What a message showed last. Not a port: chat is handed this look-up separately."""
         shown = [r.effect.message for r in self.rows if (r.conversation, r.sent) == (conversation, message)]
         return shown[-1] if shown else None
 

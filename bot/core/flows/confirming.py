@@ -15,7 +15,7 @@ from bot.core.turn import Turn
 
 def decide(turn: Turn, pending: Pending, choice: str, person: Person, ref: MessageRef) -> None:
     """Carry out one answer. `choice` is the end of a button's token: "n" is no, the rest depends on the question."""
-    turn.drop_pending(name=pending.id)
+    turn.drop_pending(name=pending.id, how=f"✔ {_chosen(pending, choice)}")
     proof = confirmed(ref, pending.ref)
     match pending.ask:
         case TakeReading():
@@ -28,6 +28,16 @@ def decide(turn: Turn, pending: Pending, choice: str, person: Person, ref: Messa
             opening.leave(turn, pending.ask, choice, person, pending.ref)
         case PickRound():
             _pick(turn, pending, pending.ask, choice, person)
+
+
+def _chosen(pending: Pending, choice: str) -> str:
+    """The answer in a word, for the question's card."""
+    if choice == "n":
+        return "no"
+    several = isinstance(pending.ask, PickRound) or (
+        isinstance(pending.ask, TakeReading) and len(pending.ask.proposals) > 1
+    )
+    return f"{int(choice) + 1}" if several and choice.isdigit() else "yes"
 
 
 def _reading(turn: Turn, ask: TakeReading, choice: str, person: Person, proof: MessageRef) -> None:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 
 from bot.core import view
 from bot.core.capture import audit_of, clarification, clarification_id
-from bot.core.effects import Button, Withdrawal
 from bot.core.flows import handover
 from bot.core.model import Answer, MessageRef, Person, Question, Via
 from bot.core.replies.reading import ItemReading, Reading
@@ -298,54 +297,6 @@ def _skip(
     return session, round_
 
 
-# -- taking back ---------------------------------------------------------------------------------------------------
-
-
-def offer_undo(
-    turn: Turn, session: Session, round_: Round, numbers: Sequence[int], person: Person
-) -> tuple[Session, Round]:
-    """Remember which answers one tap takes back: those left to the bot, or read from prose in a shared place."""
-    round_ = round_.model_copy(update={"undo": tuple(numbers), "undo_by": person.id})
-    return turn.put_round(session, round_), round_
-
-
-def undo_row(round_: Round) -> tuple[tuple[Button, ...], ...]:
-    return ((Button(token=f"u:{round_.id}", label="Undo"),),) if round_.undo else ()
-
-
-def undo(turn: Turn, session: Session, round_: Round, person: Person) -> Session:
-    """Open the questions again; their clarifications leave the records, the history keeps them."""
-    taken = [i for n in round_.undo if (i := round_.item(n)) and i.status == "resolved" and i.answer]
-    for item in taken:
-        assert item.clarification is not None
-        turn.records.append(Withdrawal(id=item.clarification, session=session.id, revision=item.revision))
-        turn.audit(
-            "answer.withdrawn",
-            session,
-            person,
-            round_,
-            clarification_id=item.clarification,
-            revision=item.revision,
-            question=item.question.id,
-        )
-    numbers = [i.number for i in taken]
-    items = tuple(
-        i.model_copy(update={"status": "open", "answer": None, "rival": None}) if i.number in numbers else i
-        for i in round_.items
-    )
-    round_ = round_.model_copy(update={"items": items, "undo": (), "undo_by": None, "closed_at": None})
-    session = turn.put_round(session.model_copy(update={"stage": Asking()}), round_)
-    turn.clear_timer(f"grace:{session.id}")
-    show_card(turn, session, round_)
-    turn.tell(
-        f"Taken back: {', '.join(map(str, numbers))}.",
-        view.still_open(round_, turn.policy(session).bulk_accept),
-        session=session,
-        round_=round_,
-    )
-    return session
-
-
 # -- echoing -------------------------------------------------------------------------------------------------------
 
 
@@ -411,7 +362,7 @@ def echo(
     if (tapped or (done.conflicts and not done.lines)) and not problems:
         return session
     lines = [*done.lines, *problems]
-    buttons = undo_row(round_) if set(round_.undo) & set(done.resolved) else ()
+    buttons = view.undo_row(round_) if set(round_.undo) & set(done.resolved) else ()
     if round_.open_items:
         lines.append(view.still_open(round_, turn.policy(session).bulk_accept))
         example = worked_example(round_)
@@ -433,7 +384,7 @@ def close(turn: Turn, session: Session, round_: Round, lead: Sequence[str] = ())
     where = handover.destination(session)
     message = view.closing(round_, where, int(turn.book.grace.total_seconds()))
     blocks = (*(view.text(line) for line in lead), *message.blocks)
-    message = message.model_copy(update={"blocks": blocks, "buttons": (*message.buttons, *undo_row(round_))})
+    message = message.model_copy(update={"blocks": blocks, "buttons": (*message.buttons, *view.undo_row(round_))})
     turn.say(message, session=session, round_=round_)
     turn.timer(f"grace:{session.id}", until)
     turn.drop_pending(session=session.id)

@@ -7,15 +7,14 @@ from datetime import timedelta
 
 from bot.core.capture import quote
 from bot.core.events import MessageReceived
-from bot.core.flows import amending, commands, confirming, handover, intake, opening, replying
+from bot.core.flows import amending, commands, confirming, gathering, handover, intake, opening, replying, undoing
 from bot.core.flows.words import command, pleasantry, without_mention, yes_or_no
 from bot.core.model import Material, MessageRef
 from bot.core.replies.reading import ItemReading, Proposal, Reading
 from bot.core.routing import Verdict, read_menu_answer, route
-from bot.core.state import Asking, Gathering, PickRound, Round, Routing, Session
+from bot.core.state import Asking, PickRound, Round, Routing, Session
 from bot.core.turn import Turn
 
-GATHER = timedelta(seconds=1.5)  # parts of an album or a split paste come within about a second of each other
 IDLE = timedelta(hours=72)  # RT-10
 
 
@@ -24,50 +23,22 @@ def message(turn: Turn, event: MessageReceived) -> None:
     if event.person.kind != "person":
         turn.ignore("sent by a bot or a channel")
         return
-    gathering = turn.state.gathering
-    more = gathering is not None and gathering.person.id == event.person.id
-    if event.album is not None or event.partial or (more and gathering is not None and gathering.album is None):
-        _gather(turn, event)
+    is_command = command(event.text, turn.bot_name) is not None
+    if gathering.belongs(turn, event) and not is_command:
+        gathering.gather(turn, event)
         return
-    if gathering is not None and more:
+    if gathering.waiting_of(turn, event.person):
         gathered(turn)
     _whole(turn, event)
 
 
-def _gather(turn: Turn, event: MessageReceived) -> None:
-    old = turn.state.gathering
-    if old is not None and old.person.id != event.person.id:
-        gathered(turn)
-        old = None
-    turn.set(
-        gathering=Gathering(
-            person=event.person,
-            texts=(*(old.texts if old else ()), *((event.text,) if event.text else ())),
-            materials=(*(old.materials if old else ()), *event.materials),
-            ref=old.ref if old else event.ref,
-            addressed=event.addressed or (old.addressed if old else False),
-            album=event.album,
-        )
-    )
-    turn.timer("gather:parts", turn.at + GATHER)
-
-
 def gathered(turn: Turn) -> None:
     """No further part came: the joined message is handled as one."""
-    parts = turn.state.gathering
-    if parts is None:
+    joined = gathering.joined(turn)
+    if joined is None:
         turn.ignore("nothing is being gathered")
-        return
-    turn.set(gathering=None)
-    turn.clear_timer("gather:parts")
-    text = ("\n" if parts.album else "").join(parts.texts)
-    ref = parts.ref.model_copy(update={"quote": quote(text)})
-    _whole(
-        turn,
-        MessageReceived(
-            person=parts.person, text=text, ref=ref, materials=parts.materials, addressed=parts.addressed
-        ),
-    )
+    else:
+        _whole(turn, joined)
 
 
 # -- what a whole message belongs to -------------------------------------------------------------------------------
@@ -75,7 +46,7 @@ def gathered(turn: Turn) -> None:
 
 def _whole(turn: Turn, event: MessageReceived) -> None:
     person, ref = event.person, event.ref.model_copy(update={"quote": quote(event.text) or event.ref.quote})
-    about = turn.envelope.about
+    about = turn.about
     bare = without_mention(event.text, turn.bot_name)
     mentioned = bare is not event.text
     if mentioned:
@@ -86,7 +57,7 @@ def _whole(turn: Turn, event: MessageReceived) -> None:
         return
     direct = event.addressed or about is not None
     if event.forwarded is None:
-        answered = confirming.typed(turn, person, event.text, about if about and about.startswith("p") else None)
+        answered = confirming.typed(turn, person, event.text, about if about and about.startswith("p.") else None)
         if answered is not None:
             confirming.decide(turn, *answered, person, ref)
             return
@@ -124,7 +95,7 @@ def _undoes(turn: Turn, event: MessageReceived) -> bool:
         return False
     if event.text.strip(" .!").casefold() != "undo" or event.person.id not in (round_.undo_by, session.requester.id):
         return False
-    intake.undo(turn, session, round_, event.person)
+    undoing.undo(turn, session, round_, event.person)
     return True
 
 
@@ -192,7 +163,7 @@ def _idle(turn: Turn, event: MessageReceived, ref: MessageRef, direct: bool) -> 
 
 def _amends(turn: Turn, event: MessageReceived, ref: MessageRef, direct: bool) -> bool:
     """ "change 2 to C" after the end, or an answer in reply to a closed card (RD-13)."""
-    found = amending.last_closed(turn, event.person, turn.envelope.about)
+    found = amending.last_closed(turn, event.person, turn.about)
     if found is None:
         return False
     session, round_ = found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot.core import view
 from bot.core.capture import iso
 from bot.core.events import ButtonPressed
-from bot.core.flows import confirming, handover, intake, opening
+from bot.core.flows import confirming, handover, intake, opening, undoing
 from bot.core.model import Person
 from bot.core.replies.reading import ItemReading
 from bot.core.state import Asking, Item, Round, Routing, Session
@@ -197,7 +197,7 @@ def _undo(turn: Turn, name: str, event: ButtonPressed) -> None:
         turn.notice("Only the person who said it, or the requester, can take it back.")
     else:
         turn.notice("Taken back.")
-        intake.undo(turn, session, round_, event.person)
+        undoing.undo(turn, session, round_, event.person)
 
 
 def _change(turn: Turn, name: str) -> None:

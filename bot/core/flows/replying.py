@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from bot.core import view
 from bot.core.capture import quote
-from bot.core.flows import handover, intake
+from bot.core.flows import handover, intake, undoing
 from bot.core.model import MessageRef, Person
 from bot.core.replies import read_reply
 from bot.core.replies.reading import Proposal, Reading, Slot
@@ -105,7 +105,7 @@ def _answers(
     words = [n for n in done.resolved if (i := round_.item(n)) and i.question.form != "choice"] if turn.shared else []
     left = [n for n in done.resolved if n in accepted] if reading.delegation else []
     if words or left:
-        session, round_ = intake.offer_undo(turn, session, round_, [*words, *left], person)
+        session, round_ = undoing.offer_undo(turn, session, round_, [*words, *left], person)
     session = intake.echo(turn, session, round_, done, reading)
     if reading.proposals and session.stage.kind == "asking" and session.round is not None:
         _confirm(turn, session, session.round, reading, person, ref)

@@ -138,10 +138,10 @@ class Pack(Model):
         for number, mark in enumerate(self.phases.names):
             for word in mark.any:
                 name = f"^{number}" if word.startswith("^") else f"n{number}"
-                found.add_word(found.identity(name), word.lstrip("^"))
+                found.add_word(found.identity(name), text=word.lstrip("^"))
         for number, pasted in enumerate(self.phases.pasted):
             for place, word in enumerate(pasted.any):
-                found.add_word(found.identity(f"p{number}.{place}"), word)
+                found.add_word(found.identity(f"p{number}.{place}"), text=word)
         found.finish()
         return found
 

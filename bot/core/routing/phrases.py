@@ -80,24 +80,27 @@ class Lexicon:
     def identity(self, name: str) -> int:
         return self._ids.setdefault(name, len(self._ids))
 
-    def add_word(self, identity: int, text: str) -> None:
+    def add_word(self, *identities: int, text: str) -> None:
         node = self.root
         stem = text.rstrip().endswith("*")
         parts = words(text.replace("*", " "), self.variants)
         if not parts:
             raise ValueError(f"{text!r} holds no word")
-        self._words.setdefault(identity, set()).add(parts)
+        last = len(parts) - 1
         for at, part in enumerate(parts):
-            last = at == len(parts) - 1
-            branch = node.stems if last and stem and not dense(part[0]) else node.words
-            node = branch.setdefault(part, Node())
-        if identity not in node.ids:
-            node.ids = (*node.ids, identity)
+            branch = node.stems if at == last and stem and not dense(part[0]) else node.words
+            following = branch.get(part)
+            if following is None:
+                following = branch[part] = Node()
+            node = following
+        for identity in identities:
+            self._words.setdefault(identity, set()).add(parts)
+            if identity not in node.ids:
+                node.ids = (*node.ids, identity)
 
     def add_class(self, name: str, language: str, entries: Iterable[str]) -> None:
         for entry in entries:
-            self.add_word(self.identity(f"<{name}>"), entry)
-            self.add_word(self.identity(f"<{language}.{name}>"), entry)
+            self.add_word(self.identity(f"<{name}>"), self.identity(f"<{language}.{name}>"), text=entry)
 
     def add_phrase(self, kind: str, value: str, source: str, language: str, gaps: tuple[int, int]) -> None:
         phrase = _compile(self, kind, value, source, language, gaps)
@@ -336,5 +339,5 @@ def _choice(lexicon: Lexicon, part: str, language: str) -> Iterable[int]:
             yield lexicon.identity(full)
         else:
             identity = lexicon.identity(item)
-            lexicon.add_word(identity, item)
+            lexicon.add_word(identity, text=item)
             yield identity
