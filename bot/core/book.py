@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 
 from bot.core.playbook import Playbook
-from bot.core.policies import Access
+from bot.core.policies import Access, Answerers
 from bot.core.replies.phrases import PhraseBook
 from bot.core.routing.pack import Pack
 
@@ -21,9 +21,15 @@ class Book:
     phrases: PhraseBook
     access: Access = field(default_factory=Access)
     default_pack: Mapping[str, str] = field(default_factory=lambda: {"*": "research", "slack": "triage"})
+    default_answerers: Mapping[str, Answerers] = field(
+        default_factory=lambda: {"*": "requester", "slack": "participants"}  # RD-12; a triage team answers together
+    )
     grace: timedelta = timedelta(seconds=5)  # RD-16
     bot_names: Mapping[str, str] = field(default_factory=lambda: {"terminal": "askfirst"})  # ours, by platform
     closing_sessions_kept: int = 5  # ended sessions kept whole in a conversation's state, for amendments
+
+    def answerers_for(self, platform: str, setting: Answerers | None) -> Answerers:
+        return setting or self.default_answerers.get(platform, self.default_answerers["*"])
 
     def pack_for(self, platform: str, setting: str | None) -> Pack:
         if setting is not None and setting in self.packs:

@@ -31,7 +31,7 @@ from bot.core.events import Envelope, MessageEdited, MessageReceived
 from bot.core.model import MessageRef, Person
 from bot.core.policies import POLICIES, Policy
 from bot.core.routing.pack import Pack
-from bot.core.state import Ancient, Ask, Conversation, Ended, Pending, Round, Session
+from bot.core.state import Ancient, Ask, Conversation, Ended, Pending, Round, Session, Settle
 
 
 @dataclass(slots=True)
@@ -162,8 +162,8 @@ class Turn:
         round_: Round | None = None,
     ) -> None:
         """Put a question of our own, with `choices` (token end, label) as buttons. A newer one replaces it."""
-        name = f"p.{self.state.revision + 1}"  # the dot: no session's id reads like this
-        kept = tuple(p for p in self.state.pending if not (p.ask.kind == ask.kind and p.asked_of == person.id))
+        name = f"p.{self.state.revision + 1}.{len(self.effects)}"  # the dots: no session's id reads like this
+        kept = tuple(p for p in self.state.pending if not (p.asked_of == person.id and _same_subject(p.ask, ask)))
         for old in self.state.pending:
             if old not in kept:
                 self._settle_card(old, "– replaced by a newer question")
@@ -258,3 +258,10 @@ class Turn:
             ended_at=ended.at if ended else None,
             result=document(session, self.surface) if ended else None,
         )
+
+
+def _same_subject(one: Ask, other: Ask) -> bool:
+    """Whether the newer question replaces the older one; disputes about two questions stand side by side."""
+    if isinstance(one, Settle) and isinstance(other, Settle):
+        return (one.round, one.number) == (other.round, other.number)
+    return one.kind == other.kind

@@ -187,7 +187,7 @@ def _settings(turn: Turn, rest: str, person: Person) -> None:
     if words:
         turn.set(settings=settings)
         turn.audit("access.settings_changed", None, person, setting=words[0], value=words[1], at=iso(turn.at))
-    answers = settings.answerers or "requester"
+    answers = turn.book.answerers_for(turn.surface, settings.answerers)
     turn.tell(
         f"Pack: {turn.book.pack_for(turn.surface, settings.pack).name}. Who may answer in a shared place: {answers}.",
         f"/settings pack {'|'.join(sorted(turn.book.packs))} · /settings answers requester|participants|anyone",

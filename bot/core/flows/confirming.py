@@ -30,14 +30,24 @@ def decide(turn: Turn, pending: Pending, choice: str, person: Person, ref: Messa
             _pick(turn, pending, pending.ask, choice, person)
 
 
+def choices(pending: Pending) -> tuple[str, ...]:
+    """The answers that a question of our own knows; anything else on a button is forged."""
+    match pending.ask:
+        case TakeReading(proposals=offered) | PickRound(rounds=offered):
+            return (*(str(i) for i in range(len(offered))), "n")
+        case _:
+            return ("y", "n")
+
+
+def _several(pending: Pending) -> bool:
+    return isinstance(pending.ask, PickRound) or len(choices(pending)) > 2
+
+
 def _chosen(pending: Pending, choice: str) -> str:
     """The answer in a word, for the question's card."""
     if choice == "n":
         return "no"
-    several = isinstance(pending.ask, PickRound) or (
-        isinstance(pending.ask, TakeReading) and len(pending.ask.proposals) > 1
-    )
-    return f"{int(choice) + 1}" if several and choice.isdigit() else "yes"
+    return f"{int(choice) + 1}" if _several(pending) else "yes"
 
 
 def _reading(turn: Turn, ask: TakeReading, choice: str, person: Person, proof: MessageRef) -> None:
@@ -46,7 +56,7 @@ def _reading(turn: Turn, ask: TakeReading, choice: str, person: Person, proof: M
     if session is None or round_ is None or session.stage.kind not in ("asking", "closing"):
         turn.tell("That round is over; nothing was recorded by this.")
         return
-    if choice == "n" or not choice.isdigit() or int(choice) >= len(ask.proposals):
+    if choice == "n":
         turn.audit("answer.confirmation_declined", session, person, round_, user_message_ref=proof.id)
         turn.tell(
             "Nothing recorded.",
@@ -115,7 +125,7 @@ def _conflict(turn: Turn, ask: SettleConflict, choice: str, person: Person, proo
 
 def _pick(turn: Turn, pending: Pending, ask: PickRound, choice: str, person: Person) -> None:
     """A loose reply is given to the round that the person picked (RP-7)."""
-    if not choice.isdigit() or int(choice) >= len(ask.rounds):
+    if choice == "n":
         turn.tell("Left alone; nothing recorded.")
         return
     for session in turn.state.sessions:
@@ -125,6 +135,21 @@ def _pick(turn: Turn, pending: Pending, ask: PickRound, choice: str, person: Per
                 if replying.apply(turn, session, round_, reading, person, pending.ref) is None:
                     replying.nudge(turn, session, round_, "I can't read an answer in that.")
                 return
+
+
+def _keep_or_switch(turn: Turn, pending: Pending, ask: SettleConflict, text: str) -> tuple[Pending, str] | None:
+    """ "keep", "switch", or the words of the two buttons."""
+    word = text.strip(" .!").casefold()
+    session = turn.state.session(ask.session)
+    round_ = next((r for r in session.rounds if r.id == ask.round), None) if session else None
+    item = round_.item(ask.number) if round_ else None
+    if item is None or item.answer is None or item.rival is None:
+        return None
+    if word in ("keep", f"keep {item.answer.chosen}".casefold()):
+        return pending, "n"
+    if word in ("switch", f"switch to {item.rival.chosen}".casefold()):
+        return pending, "y"
+    return None
 
 
 def typed(turn: Turn, person: Person, text: str, direct: str | None) -> tuple[Pending, str] | None:
@@ -138,13 +163,13 @@ def typed(turn: Turn, person: Person, text: str, direct: str | None) -> tuple[Pe
     if not mine:
         return None
     pending = mine[-1]
+    if isinstance(pending.ask, SettleConflict):  # "which one holds?" is not answered by yes or no
+        return _keep_or_switch(turn, pending, pending.ask, text)
     word = yes_or_no(text, turn.book.phrases)
-    several = isinstance(pending.ask, TakeReading) and len(pending.ask.proposals) > 1
     if word == "no":
         return pending, "n"
-    if word == "yes" and not several and not isinstance(pending.ask, PickRound):
-        return pending, "0" if isinstance(pending.ask, TakeReading) else "y"
+    if word == "yes" and not _several(pending):
+        return pending, choices(pending)[0]
     digits = text.strip().rstrip(".)")
-    if (several or isinstance(pending.ask, PickRound)) and digits.isascii() and digits.isdigit() and digits != "0":
-        return pending, str(int(digits) - 1)
-    return None
+    shown = {str(i): choice for i, choice in enumerate(choices(pending)[:-1], start=1)}
+    return (pending, shown[digits]) if _several(pending) and digits in shown else None

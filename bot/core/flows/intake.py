@@ -10,7 +10,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bot.core import view
+from bot.core.audit import human
 from bot.core.capture import audit_of, clarification, clarification_id
+from bot.core.effects import Audit
 from bot.core.flows import handover
 from bot.core.model import Answer, MessageRef, Person, Question, Via
 from bot.core.replies.reading import ItemReading, Reading
@@ -83,7 +85,7 @@ def may_answer(turn: Turn, session: Session, person: Person) -> str | None:
         return "Bots and channels can not answer; a person has to."
     if person.outside:
         return "People from outside can not answer here unless the settings of this place allow it."
-    policy = turn.state.settings.answerers or ("requester" if turn.surface != "slack" else "participants")
+    policy = turn.book.answerers_for(turn.surface, turn.state.settings.answerers)
     if (
         not turn.shared
         or policy == "anyone"
@@ -224,6 +226,8 @@ def _take(
     turn: Turn, session: Session, round_: Round, item: Item, answer: Answer, done: Recorded
 ) -> tuple[Session, Round]:
     """One explicit answer: new, the same again, a change of mind, or a conflict with another person's."""
+    if item.rival is not None and answer.by == session.requester.id:  # the requester's word settles it
+        session, round_, item = _settled(turn, session, round_, item, answer)
     words = view.answer_words(item.question, answer)
     held = item.answer if item.status == "resolved" else None
     if held is None:
@@ -241,6 +245,26 @@ def _take(
     else:
         session, round_ = _conflict(turn, session, round_, item, answer, done)
     return session, round_
+
+
+def _settled(turn: Turn, session: Session, round_: Round, item: Item, answer: Answer) -> tuple[Session, Round, Item]:
+    """The requester answers a disputed question anew: the dispute is over, whatever they say."""
+    for pending in turn.state.pending:
+        ask = pending.ask
+        if isinstance(ask, SettleConflict) and (ask.round, ask.number) == (round_.id, item.number):
+            turn.drop_pending(name=pending.id)
+    item = item.model_copy(update={"rival": None})
+    round_ = round_.model_copy(update={"items": tuple(item if i.number == item.number else i for i in round_.items)})
+    turn.records.append(
+        Audit(
+            event="answer.conflict_settled",
+            session=session.id,
+            phase=round_.phase,
+            actor=human(answer.by),
+            details={"number": item.number, "chosen": answer.chosen, "user_message_ref": answer.ref.id},
+        )
+    )
+    return turn.put_round(session, round_), round_, item
 
 
 def _conflict(

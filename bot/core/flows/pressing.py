@@ -95,8 +95,8 @@ def _answer(turn: Turn, rest: str, event: ButtonPressed) -> None:
         _gone(turn, name.partition(".")[0])
         return
     session, round_ = found
-    item = round_.item(int(number)) if number.isascii() and number.isdigit() else None
-    if item is None or (key != "+" and item.question.option(key) is None):
+    item = next((i for i in round_.items if str(i.number) == number), None)
+    if item is None or not _fits(item, key):
         turn.outcome, turn.reason = "refused", "unknown button"
         turn.notice("This button does not fit the question any more; please answer by text.")
         return
@@ -113,6 +113,10 @@ def _answer(turn: Turn, rest: str, event: ButtonPressed) -> None:
     session, round_, done = intake.record(turn, session, round_, {item.number: reading}, (), event.person, event.ref)
     turn.notice(" ".join(done.lines) or "Passed on to the requester.")
     intake.echo(turn, session, round_, done, None, tapped=True)
+
+
+def _fits(item: Item, key: str) -> bool:
+    return item.question.option(key) is not None or (key == "+" and item.question.form == "validate")
 
 
 def _describe(turn: Turn, session: Session, round_: Round, item: Item, person: Person) -> None:
@@ -179,6 +183,9 @@ def _pending(turn: Turn, rest: str, event: ButtonPressed) -> None:
     elif pending.asked_of != event.person.id:
         turn.outcome, turn.reason = "refused", "asked of somebody else"
         turn.notice("That was asked of somebody else; only they can answer it.")
+    elif choice not in confirming.choices(pending):
+        turn.outcome, turn.reason = "refused", "unknown button"
+        turn.notice("This button does not fit the question any more; please answer by text.")
     else:
         confirming.decide(turn, pending, choice, event.person, event.ref)
 
