@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import functools
+import gc
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -23,7 +24,7 @@ from bot.outbox import Outbox, Patience
 from bot.ports import Transport
 from bot.runner import Runner
 from bot.timers import Timers
-from config.packs_loader import load_pack
+from config import packs_loader
 from config.phrases_loader import load_phrases
 from config.playbooks_loader import load_playbooks
 from config.settings import BUNDLED, BadSettings, Settings
@@ -53,7 +54,7 @@ def phrase_book(settings: Settings) -> PhraseBook:
 def load_packs(settings: Settings) -> dict[str, Pack]:
     """Every pack by its name."""
     folders = (p for p in _folder(settings, "packs").iterdir() if (p / "pack.yaml").is_file())
-    return {pack.name: pack for pack in map(load_pack, sorted(folders))}
+    return packs_loader.load_packs(sorted(folders))
 
 
 def _folder(settings: Settings, part: str) -> Path:
@@ -64,8 +65,25 @@ def _folder(settings: Settings, part: str) -> Path:
     return own if own.is_dir() else BUNDLED / part
 
 
+@contextmanager
+def _nothing_to_collect() -> Iterator[None]:
+    """What is loaded stays for good; the collector would walk it a hundred times, a quarter of the start."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
 def load_book(settings: Settings) -> Book:
     """Every pack, playbook and phrase, read and checked; raises with all mistakes, file and line."""
+    with _nothing_to_collect():
+        return _book(settings)
+
+
+def _book(settings: Settings) -> Book:
     packs = load_packs(settings)
     playbooks: dict[str, Playbook] = {}
     for place in sorted(p for p in _folder(settings, "packs").iterdir() if (p / "playbooks").is_dir()):

@@ -1,7 +1,8 @@
 """Takes one envelope at a time through the core and into the store. Write, then speak.
 
 Everything an event changes is one `Commit`. The caller may acknowledge the transport when `handle` has returned,
-and not before; when it raises, nothing was written and the platform must deliver again.
+and not before; when it raises, nothing was written and the platform must deliver again. An event that the core itself
+fails on is written as refused: it would fail again for ever, and some platforms deliver nothing behind it meanwhile.
 """
 
 from __future__ import annotations
@@ -15,19 +16,29 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from bot.bell import Bell
-from bot.core.effects import Audit, Clarification, ClearTimer, Redraw, Say, SessionRow, SetTimer
-from bot.core.events import ButtonPressed, Envelope, MessageEdited, MessageReceived, TimerDue
+from bot.core.effects import Audit, Clarification, ClearTimer, Redraw, Reply, Say, SessionRow, SetTimer, Withdrawal
+from bot.core.events import ButtonPressed, Envelope, MessageDeleted, MessageEdited, MessageReceived, TimerDue
 from bot.core.state import Conversation
 from bot.core.step import Step
+from bot.core.view import says
 from bot.faults import report
 from bot.ports import Clock, Commit, DuplicateEvent, Handled, Settle, StaleRevision, Store, Transport
 
 Decide = Callable[[Conversation | None, Envelope], Step]
 
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # base32 without i, l, o, u: crockford.com/base32.html
+DELIVERED = (MessageReceived, MessageEdited, MessageDeleted, ButtonPressed)  # by a platform, again until taken
 ATTEMPTS = 12  # at one event while other workers win; each loss means that somebody else got on
 PAUSE = 0.002  # seconds before the second attempt; doubled each time, up to LONGEST_PAUSE
 LONGEST_PAUSE = 0.25
+
+
+# How the reason of an event begins that the core failed on; its type follows. A replay passes over such events.
+OUR_MISTAKE = "our mistake: "
+SORRY = (
+    "That was our mistake, and it has been logged.",
+    "Nothing was recorded from it; please say it in other words.",
+)
 
 
 def fresh_id() -> str:
@@ -136,7 +147,6 @@ class Runner:
         try:
             return self._decide(state, envelope)
         except Exception as error:
-            # Our own mistake. Nothing is written, so a platform that redelivers gives us the event again.
             report(
                 "step_failed",
                 error,
@@ -144,7 +154,25 @@ class Runner:
                 event_kind=envelope.event.kind,
                 conversation=envelope.place.conversation,
             )
-            raise
+            if isinstance(error, MemoryError) or not isinstance(envelope.event, DELIVERED):
+                raise  # may go well another time; what comes from ourselves is tried again by whoever keeps it
+            return passed_over(state, envelope, f"{OUR_MISTAKE}{type(error).__name__}")
+
+
+def passed_over(state: Conversation | None, envelope: Envelope, reason: str) -> Step:
+    """What follows from an event that the core fails on: the conversation moves on by one, and its author is told."""
+    unchanged = state or Conversation(place=envelope.place)
+    moved_on = unchanged.model_copy(update={"revision": unchanged.revision + 1})
+    event, shared = envelope.event, envelope.place.shared
+    if isinstance(event, ButtonPressed):
+        return Step(moved_on, reply=Reply(text=" ".join(SORRY)), outcome="refused", reason=reason)
+    effects: tuple[Say, ...] = ()
+    if isinstance(event, MessageReceived | MessageEdited) and (
+        not shared or (isinstance(event, MessageReceived) and event.addressed)
+    ):
+        only_to = event.person.id if shared else None
+        effects = (Say(message=says(*SORRY), reply_to=event.ref.id, only_to=only_to),)
+    return Step(moved_on, effects, outcome="refused", reason=reason)
 
 
 def _points_at(envelope: Envelope) -> str | None:
@@ -181,6 +209,7 @@ def _commit(state: Conversation | None, envelope: Envelope, step: Step, settle: 
         outcome=step.outcome,
         reason=step.reason,
         clarifications=tuple(r for r in step.records if isinstance(r, Clarification)),
+        withdrawn=tuple(r for r in step.records if isinstance(r, Withdrawal)),
         audit=tuple(r for r in step.records if isinstance(r, Audit)),
         sessions=tuple(r for r in step.records if isinstance(r, SessionRow)),
         out=tuple(out),

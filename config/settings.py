@@ -9,7 +9,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
 
 FILE = Path("askfirst.toml")
@@ -26,6 +26,20 @@ class AccessSettings(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     allow: tuple[str, ...] = ()
+
+    @field_validator("allow")
+    @classmethod
+    def _ids_not_names(cls, entries: tuple[str, ...]) -> tuple[str, ...]:
+        """A name can change hands, so names are refused (CH-5)."""
+        for entry in entries:
+            platform, _, who = entry.partition(":")
+            if entry != "*" and (not platform or not who or any(c.isspace() for c in entry)):
+                raise ValueError(f"{entry!r} is not platform:id, as in telegram:7512345678 or slack:C0TRIAGE1")
+            if who.startswith("@") or (platform == "telegram" and who != "*" and not who.lstrip("-").isdigit()):
+                raise ValueError(
+                    f"{entry!r} is a name, and names change hands. Give the id; the bot tells it when it refuses"
+                )
+        return entries
 
 
 class Settings(BaseSettings):

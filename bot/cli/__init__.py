@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO, Literal, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal, NoReturn
 
 import typer
 
-from bot.ports import StoreUnavailable
-from config.packs_loader import PackRefused
-from config.problems import Unloadable
-from config.settings import BadSettings, Settings, load_settings
+if TYPE_CHECKING:
+    from config.settings import Settings
+
+# Each command imports its own parts: `askfirst --help` needs none of them, and a quarter of a second is felt.
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -58,7 +58,7 @@ def chat(
     """Talk to the bot here, on this terminal; no token is needed."""
     from bot.cli.chat import run_chat
 
-    raise typer.Exit(asyncio.run(run_chat(load_settings(database=db, config=config, pack=pack), jsonl=jsonl)))
+    raise typer.Exit(asyncio.run(run_chat(_settings(database=db, config=config, pack=pack), jsonl=jsonl)))
 
 
 @app.command()
@@ -68,8 +68,8 @@ def demo() -> None:
     from bot.cli.demo import play_sample
 
     if sys.stdin.isatty() and sys.stdout.isatty():
-        raise typer.Exit(asyncio.run(run_chat(load_settings(database="askfirst-demo.db"), jsonl=False)))
-    raise typer.Exit(asyncio.run(play_sample(load_settings())))
+        raise typer.Exit(asyncio.run(run_chat(_settings(database="askfirst-demo.db"), jsonl=False)))
+    raise typer.Exit(asyncio.run(play_sample(_settings())))
 
 
 # -- programs for programs -----------------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ def parse(jsonl: Jsonl = False, config: Config = None) -> None:
 
     if not jsonl:
         fail("give --jsonl: this command reads one JSON object a line on standard input", 2)
-    book = phrase_book(load_settings(config=config))
+    book = phrase_book(_settings(config=config))
     raise typer.Exit(_each(lambda record: parse_record(record, book)))
 
 
@@ -123,7 +123,7 @@ def route(jsonl: Jsonl = False, config: Config = None) -> None:
 
     if not jsonl:
         fail("give --jsonl: this command reads one JSON object a line on standard input", 2)
-    packs = load_packs(load_settings(config=config))
+    packs = load_packs(_settings(config=config))
     raise typer.Exit(_each(lambda record: route_record(record, packs)))
 
 
@@ -132,6 +132,8 @@ def check(
     paths: Annotated[list[Path], typer.Argument(metavar="PATH…", help="Files or folders.")], as_json: Json = False
 ) -> None:
     """Lint playbooks, packs, phrases and filed rounds: every problem with file and line."""
+    from dataclasses import asdict
+
     from config.check import check_paths
 
     problems = check_paths(paths)
@@ -154,7 +156,7 @@ def export(
     """Print the clarifications, with the names that other programs rely on."""
     from bot.cli.records import export_to
 
-    raise typer.Exit(asyncio.run(export_to(_settings(db), form, session, sys.stdout)))
+    raise typer.Exit(asyncio.run(export_to(_settings(database=db), form, session, sys.stdout)))
 
 
 @app.command()
@@ -162,7 +164,7 @@ def sessions(as_json: Json = False, db: Db = None) -> None:
     """List the sessions, newest first."""
     from bot.cli.records import list_sessions
 
-    raise typer.Exit(asyncio.run(list_sessions(_settings(db), as_json)))
+    raise typer.Exit(asyncio.run(list_sessions(_settings(database=db), as_json)))
 
 
 @app.command()
@@ -170,7 +172,7 @@ def show(session: Annotated[str, typer.Argument(metavar="ID")], as_json: Json = 
     """One session whole: its request, clarifications and audit rows."""
     from bot.cli.records import show_session
 
-    raise typer.Exit(asyncio.run(show_session(_settings(db), session, as_json)))
+    raise typer.Exit(asyncio.run(show_session(_settings(database=db), session, as_json)))
 
 
 @app.command()
@@ -183,7 +185,7 @@ def replay(
     """Fold the session's events again and compare the result with the stored state."""
     from bot.cli.records import replay_session
 
-    raise typer.Exit(asyncio.run(replay_session(load_settings(database=db, config=config), session, as_json)))
+    raise typer.Exit(asyncio.run(replay_session(_settings(database=db, config=config), session, as_json)))
 
 
 @audit_app.command("verify")
@@ -191,7 +193,7 @@ def audit_verify(as_json: Json = False, db: Db = None) -> None:
     """Check every hash chain, and each clarification against its audit row."""
     from bot.cli.records import verify_audit
 
-    raise typer.Exit(asyncio.run(verify_audit(_settings(db), as_json)))
+    raise typer.Exit(asyncio.run(verify_audit(_settings(database=db), as_json)))
 
 
 @db_app.command("upgrade")
@@ -213,24 +215,40 @@ def db_backup(
     typer.echo(f"{target}: written and checked")
 
 
-def _settings(db: str | None) -> Settings:
-    return load_settings(database=db)
+def _settings(**given: Any) -> Settings:
+    from config.settings import load_settings
+
+    return load_settings(**given)
 
 
 def _path(db: str | None) -> Path:
-    return Path(_settings(db).database.removeprefix("sqlite:///"))
+    return Path(_settings(database=db).database.removeprefix("sqlite:///"))
 
 
 def main() -> None:
     """The console script: known refusals become one plain message, whatever command they come from."""
+    gc.set_threshold(200_000, 20, 50)  # modules and packs are made to stay: at the usual 700, a tenth of the start
     try:
         app()
-    except (BadSettings, PackRefused, StoreUnavailable, Unloadable) as error:
-        typer.echo(f"askfirst: {error}", err=True)
-        sys.exit(1)
     except BrokenPipeError:  # nobody reads any more, as behind `head`; keep Python from saying so again at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)
+    except Exception as error:
+        if not isinstance(error, _refusals()):
+            raise
+        typer.echo(f"askfirst: {error}", err=True)
+        sys.exit(1)
+
+
+def _refusals() -> tuple[type[Exception], ...]:
+    """What is wrong outside of this program and says so itself. Imported only once something has been raised."""
+    from bot.ports import StoreUnavailable
+    from config.packs_loader import PackRefused
+    from config.phrases_loader import PhraseFileError
+    from config.problems import Unloadable
+    from config.settings import BadSettings
+
+    return (BadSettings, PackRefused, PhraseFileError, StoreUnavailable, Unloadable)
 
 
 if __name__ == "__main__":

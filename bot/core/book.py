@@ -28,6 +28,11 @@ class Book:
     bot_names: Mapping[str, str] = field(default_factory=lambda: {"terminal": "askfirst"})  # ours, by platform
     closing_sessions_kept: int = 5  # ended sessions kept whole in a conversation's state, for amendments
 
+    # The second half of a double click answers the question that has moved under the finger: b50 of the field cases.
+    tap_pause: Mapping[str, timedelta] = field(
+        default_factory=lambda: {"*": timedelta(milliseconds=700), "terminal": timedelta(0)}
+    )
+
     def answerers_for(self, platform: str, setting: Answerers | None) -> Answerers:
         return setting or self.default_answerers.get(platform, self.default_answerers["*"])
 

@@ -48,6 +48,7 @@ class MessageRef(Model):
     quote: str
     link: str | None = None
     card: str | None = None  # the card's platform message id, for an act without a message
+    deleted_at: datetime | None = None  # the message is gone since; what it decided stands (RD-13)
 
 
 class Material(Model):

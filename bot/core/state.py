@@ -69,6 +69,7 @@ class Round(Model):
     closed_at: datetime | None = None
     notes: tuple[str, ...] = ()  # remarks outside the items that must be kept (corpus `note`)
     bulk_used: bool = False
+    tapped: tuple[PersonId, int, datetime] | None = None  # the last tap: who, on which question, when (b50)
     undo: tuple[
         int, ...
     ] = ()  # questions whose answers one tap takes back (RP-3, RP-11), until the next word on them

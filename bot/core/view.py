@@ -43,12 +43,12 @@ def plain(message: Message) -> str:
 # -- answers in words --------------------------------------------------------------------------------------------
 
 
-def isolate(name: str) -> str:
-    """A person's name that can not turn or hide the rest of the line: controls are dropped, it is never empty."""
+def isolate(name: str, person: str = "") -> str:
+    """A person's name that can not turn or hide the rest of the line; a blank one gives way to the id."""
     shown = "".join(
         c for c in name if c.isprintable() and not "\u202a" <= c <= "\u202e" and not "\u2066" <= c <= "\u2069"
     )
-    return shown.strip(" \u2800\u3164\u200b") or "someone"
+    return shown.strip(" \u2800\u3164\u200b") or person.partition(":")[2] or "someone"
 
 
 def label_of(question: Question, key: str) -> str:
@@ -83,7 +83,7 @@ def item_line(item: Item) -> str:
     """A question that has ended, on one line."""
     head = f"{item.number} · {item.question.topic}"
     if item.status == "resolved" and item.answer is not None:
-        who = isolate(item.answer.by_name)
+        who = isolate(item.answer.by_name, item.answer.by)
         return f"✔ {head}: {answer_words(item.question, item.answer)} — {who}"
     return f"– {head}: {ENDS.get(item.status, item.status)}"
 

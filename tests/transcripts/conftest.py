@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -44,5 +45,8 @@ def core(directives: dict[str, str]) -> Decide:
     access = Access(allow=tuple(directives.get("access", "*").split()))
     pack = {"*": directives.get("pack", "research")}
     return functools.partial(
-        step, book=dataclasses.replace(bundled(), access=access, default_pack=pack, bot_names=NAMES)
+        step,
+        book=dataclasses.replace(
+            bundled(), access=access, default_pack=pack, bot_names=NAMES, tap_pause={"*": timedelta(0)}
+        ),
     )

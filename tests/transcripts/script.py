@@ -38,6 +38,7 @@ class Act:
     message: int = 0  # the bot's message replied to or pressed on; 0 = the last card
     drawing: int = 0  # which drawing of it, from 1, as an older screen shows it; 0 = the present one
     button: str = ""
+    source: str = ""  # whose words a forwarded message holds
     by: timedelta = timedelta(0)
 
 
@@ -136,6 +137,9 @@ class _Reader:
             if who == "reply" and bar:
                 self.messages.add(act.number)
                 return _with(act, kind="reply", person=words[0], message=int(words[1].removeprefix("m")), text=body)
+            if who == "forward" and bar:
+                self.messages.add(act.number)
+                return _with(act, person=words[0], source=words[1], text=body)
             if who == "delete":
                 return _with(act, kind="delete", person=words[0], target=self._message(words[1]))
             if who == "again":

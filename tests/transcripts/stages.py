@@ -58,7 +58,8 @@ def lines_of(act: Act, name: str | None = None) -> list[Line]:
     reply_to = f"m{act.message}" if act.kind == "reply" else None
     files = [Material(kind="file", name=file) for file in act.files]
     if len(files) < 2:
-        return [Line(text=act.text, files=tuple(files), reply_to=reply_to, id=name, **who)]
+        source = act.source or None
+        return [Line(text=act.text, files=tuple(files), reply_to=reply_to, forwarded=source, id=name, **who)]
     return [
         Line(text="" if n else act.text, files=(file,), album=name, id=f"{name}.{n}" if n else name, **who)
         for n, file in enumerate(files)
@@ -349,7 +350,9 @@ class FakeStage(_Shell):
             self._server.press(where, act.person, message, token, label)
         else:
             reply_to = self._transport.posted[f"m{act.message}"][1] if act.kind == "reply" else None
-            number = self._server.write(room, act.person, act.text, reply_to=reply_to, files=act.files)
+            number = self._server.write(
+                room, act.person, act.text, reply_to=reply_to, files=act.files, forwarded_from=act.source or None
+            )
             self._messages[act.number] = (room, number)
         self._updates[act.number] = self._server.updates[before:]
         return self._updates[act.number]

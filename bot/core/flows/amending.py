@@ -7,7 +7,7 @@ from bot.core.capture import document
 from bot.core.flows import handover, intake
 from bot.core.model import Answer, MessageRef, Person
 from bot.core.replies.reading import Reading
-from bot.core.state import Amend, Round, Session
+from bot.core.state import Amend, Ended, Round, Session
 from bot.core.turn import Turn
 
 
@@ -61,12 +61,18 @@ def propose(turn: Turn, session: Session, round_: Round, reading: Reading, perso
         Amend(session=session.id, round=round_.id, answers=answers),
         person,
         ref,
-        (*lines, "This round is closed and its result was handed on. Change it, and send the change after it?"),
+        (*lines, _question(session)),
         (("y", "Yes, change it"), ("n", "No")),
         session,
         round_,
     )
     return True
+
+
+def _question(session: Session) -> str:
+    if isinstance(session.stage, Ended) and session.stage.how != "completed":
+        return f"This intake was {session.stage.how} and nothing was handed on. Change its record all the same?"
+    return "This round is closed and its result was handed on. Change it, and send the change after it?"
 
 
 def decide(turn: Turn, ask: Amend, choice: str, person: Person, proof: MessageRef) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bot.core import view
 from bot.core.events import MessageDeleted, MessageEdited
 from bot.core.flows import amending, intake, opening, replying
+from bot.core.model import Person
 from bot.core.replies.reading import ItemReading, Reading
 from bot.core.state import Item, Round, Routing, Session
 from bot.core.turn import Turn
@@ -101,15 +103,33 @@ def _unanswering(turn: Turn, event: MessageEdited) -> None:
 
 
 def deleted(turn: Turn, event: MessageDeleted) -> None:
-    """Deleting withdraws nothing; the reference is marked (RD-13)."""
-    marked = False
+    """Deleting withdraws nothing; the reference is marked, and whoever answered is told once, privately (RD-13)."""
     for session in turn.state.sessions:
         for round_ in session.rounds:
-            names = [i.clarification for i in round_.items if _answered_by(i, event.message)]
-            if names:
-                marked = True
-                turn.audit(
-                    "answer.message_deleted", session, None, round_, message=event.message, clarifications=names
-                )
-    if not marked:
-        turn.ignore("the deleted message decided nothing")
+            numbers = [i.number for i in round_.items if _answered_by(i, event.message)]
+            if numbers:
+                _mark(turn, session, round_, numbers)
+                return
+    turn.ignore("the deleted message decided nothing")
+
+
+def _mark(turn: Turn, session: Session, round_: Round, numbers: list[int]) -> None:
+    answer = None
+    for number in numbers:
+        item = round_.item(number)
+        if item is None or item.answer is None or item.answer.ref.deleted_at is not None:
+            continue
+        ref = item.answer.ref.model_copy(update={"deleted_at": turn.at})
+        answer = item.answer.model_copy(update={"ref": ref})
+        session, round_ = intake.resolve(turn, session, round_, item, answer, "answer.message_deleted")
+    if answer is None:
+        turn.ignore("the deletion is known already")
+        return
+    listed = ", ".join(map(str, numbers))
+    stands = f"What you answered in the message that was deleted stands ({listed})."
+    turn.say(
+        view.says(stands, f"To change it write, for example: change {numbers[0]} to …"),
+        only_to=Person(id=answer.by, name=answer.by_name) if turn.shared else None,
+        session=session,
+        round_=round_,
+    )

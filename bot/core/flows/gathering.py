@@ -31,7 +31,9 @@ def belongs(turn: Turn, event: MessageReceived) -> bool:
 def _pasting(turn: Turn, event: MessageReceived) -> bool:
     """Behind a part as long as the platform allows, whatever the same person sends at once is its continuation."""
     old = turn.state.gathering
-    return old is not None and old.event.person.id == event.person.id and old.event.album is None
+    if old is None or old.event.person.id != event.person.id or old.event.album is not None:
+        return False
+    return event.forwarded == old.event.forwarded  # one's own words and somebody else's stay apart (AU-3)
 
 
 def gather(turn: Turn, event: MessageReceived) -> None:

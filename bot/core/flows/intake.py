@@ -95,7 +95,7 @@ def may_answer(turn: Turn, session: Session, person: Person) -> str | None:
         return None
     if policy == "participants" or (policy == "listed" and person.id in turn.state.settings.listed):
         return None
-    who = view.isolate(session.requester.name)
+    who = view.isolate(session.requester.name, session.requester.id)
     return f"These questions are {who}'s to answer. {who} can let you answer too: “@you please”."
 
 
@@ -235,7 +235,7 @@ def _take(
         done.resolved.append(item.number)
         done.lines.append(f"{item.number} → {words}")
     elif same(held, answer):
-        who = "" if held.by == answer.by else f", by {view.isolate(held.by_name)}"
+        who = "" if held.by == answer.by else f", by {view.isolate(held.by_name, held.by)}"
         done.lines.append(f"{item.number} is {words} already{who}.")
     elif held.by == answer.by or answer.by == session.requester.id:
         was = view.answer_words(item.question, held)
@@ -281,7 +281,8 @@ def _conflict(
             update={"actor": f"human:{answer.by}", "details": {"number": item.number, "chosen": answer.chosen}}
         )
     )
-    first, second = view.isolate(held.by_name), view.isolate(answer.by_name)
+    asked = view.isolate(session.requester.name, session.requester.id)
+    first, second = view.isolate(held.by_name, held.by), view.isolate(answer.by_name, answer.by)
     mine, theirs = view.answer_words(item.question, held), view.answer_words(item.question, answer)
     turn.ask(
         SettleConflict(session=session.id, round=round_.id, number=item.number),
@@ -289,7 +290,7 @@ def _conflict(
         answer.ref,
         (
             f"⚠ {item.number} · {item.question.topic}: {first} said {mine}; {second} says {theirs}.",
-            f"{view.isolate(session.requester.name)}, which one holds? Until then it stays {mine}.",
+            f"{asked}, which one holds? Until then it stays {mine}.",
         ),
         (("n", f"Keep {held.chosen or 'the first'}"), ("y", f"Switch to {answer.chosen or 'the second'}")),
         session,

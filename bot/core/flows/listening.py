@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 
+from bot.core import view
 from bot.core.capture import quote
 from bot.core.events import MessageReceived
 from bot.core.flows import amending, commands, confirming, gathering, handover, intake, opening, replying, undoing
@@ -15,6 +16,7 @@ from bot.core.routing import Verdict, read_menu_answer, route
 from bot.core.state import Asking, PickRound, Round, Routing, Session
 from bot.core.turn import Turn
 
+STICKER = "a sticker"  # what adapters call one in `unreadable`; after the end it is no request (RT-14)
 IDLE = timedelta(hours=72)  # RT-10
 
 
@@ -23,6 +25,8 @@ def message(turn: Turn, event: MessageReceived) -> None:
     if event.person.kind != "person":
         turn.ignore("sent by a bot or a channel")
         return
+    if event.forwarded is not None and event.album is None:
+        event = event.model_copy(update={"album": "forwarded"})  # several forwards in a row are one act (b26)
     is_command = command(event.text, turn.bot_name) is not None
     if gathering.belongs(turn, event) and not is_command:
         gathering.gather(turn, event)
@@ -150,7 +154,7 @@ def _idle(turn: Turn, event: MessageReceived, ref: MessageRef, direct: bool) -> 
     if waiting and not event.forwarded and _late_answer(turn, waiting, event, ref):
         return
     if not event.materials and pleasantry(text, turn.book.phrases) and (turn.state.counted or not text.strip()):
-        if event.unreadable:
+        if event.unreadable and event.unreadable != STICKER:
             turn.tell(f"I can't read {event.unreadable} here; please write it.")
         else:
             turn.ignore("a pleasantry")
@@ -231,6 +235,8 @@ def _round(
         else:
             turn.ignore("ordinary talk")
         return
+    if event.quoted and replying.read(turn, round_, event.quoted, event.decoded).kind in CLAIMS:
+        _claimed(turn, session, round_, event, event.quoted, None)
     reading = _reading(turn, session, round_, event)
     if turn.shared and not direct and not reading.shaped:
         turn.ignore("ordinary talk")
@@ -241,6 +247,9 @@ def _round(
         turn.refuse(person, "may not answer here", refusal, session=session)
         return
     session = _keep_files(turn, session, event)
+    if event.materials:  # a file sent with an answer belongs to its proof (b08)
+        names = ", ".join(material.name for material in event.materials)
+        ref = ref.model_copy(update={"quote": f"{ref.quote} [{quote(names)}]"})
     if yes_or_no(event.text, turn.book.phrases) is None and _changed_subject(
         turn, session, round_, reading, event, ref
     ):
@@ -248,8 +257,8 @@ def _round(
     if replying.apply(turn, session, round_, reading, person, ref) is not None:
         return
     if event.materials and not event.text.strip():
-        turn.tell("Added to your request.", session=session, round_=round_)
-        replying.nudge(turn, session, round_, "The questions are still open.")
+        still = view.still_open(round_, turn.policy(session).bulk_accept)
+        turn.tell("Added to your request.", still, session=session, round_=round_)
         return
     replying.nudge(turn, session, round_, "I can't read an answer in that; nothing is recorded.")
 
@@ -284,29 +293,38 @@ def _keep_files(turn: Turn, session: Session, event: MessageReceived) -> Session
 
 
 def _forwarded(turn: Turn, session: Session, round_: Round, event: MessageReceived, direct: bool) -> None:
-    """Forwarded words are quoted words: kept, never an answer; a claim of approval is logged (AU-3)."""
-    reading = replying.read(turn, round_, event.text, event.decoded)
-    claims = reading.kind in ("answers", "accept_all", "accept_all_except", "needs_confirmation", "force_quit")
+    """Forwarded words are quoted words: kept, never an answer; a claim of approval is logged (AU-3).
+
+    What in them is shaped like an answer may be taken as the person's own, if they say so.
+    """
+    readings = [replying.read(turn, round_, line, event.decoded) for line in event.text.splitlines()[:20]]
+    claims = any(reading.kind in CLAIMS for reading in readings)
     if claims:
-        turn.audit(
-            "injection_incident",
-            session,
-            event.person,
-            round_,
-            forwarded_from=event.forwarded,
-            words=quote(event.text),
-        )
+        _claimed(turn, session, round_, event, event.text, event.forwarded)
     if turn.shared and not direct and not claims:
         turn.ignore("ordinary talk")
         return
     request = session.request
     kept = request.model_copy(update={"materials": (*request.materials, *_materials(event))})
     session = turn.put(session.model_copy(update={"request": kept}))
-    turn.tell(
-        f"Kept as material: forwarded words of {event.forwarded} decide nothing here. Answer in your own words.",
-        session=session,
-        round_=round_,
-    )
+    lead = f"Kept as material: forwarded words of {event.forwarded} decide nothing here."
+    said = {n: item for reading in readings if reading.kind == "answers" for n, item in reading.answers.items()}
+    answers = {n: i for n, i in said.items() if i.key != "skip" and (i.text or i.key not in ("other", "answer"))}
+    if not answers or intake.may_answer(turn, session, event.person) is not None:
+        turn.tell(f"{lead} Answer in your own words.", session=session, round_=round_)
+        return
+    offer = Reading(kind="needs_confirmation", proposals=(Proposal(kind="answers", answers=answers),))
+    replying.confirm(turn, session, round_, offer, event.person, event.ref, lead=(lead,))
+
+
+CLAIMS = ("answers", "accept_all", "accept_all_except", "needs_confirmation", "force_quit")
+
+
+def _claimed(
+    turn: Turn, session: Session, round_: Round, event: MessageReceived, words: str, source: str | None
+) -> None:
+    """Quoted or forwarded words that would decide something if they were the person's own (AU-3)."""
+    turn.audit("injection_incident", session, event.person, round_, source=source or "quoted", words=quote(words))
 
 
 def _leaves(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef) -> bool:

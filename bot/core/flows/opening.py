@@ -204,6 +204,9 @@ def menu_message(turn: Turn, session: Session, text: str, materials: Sequence[Ma
         return _redrawn(turn, session, request, verdict)
     if verdict.direct_mode or verdict.unknown_command or verdict.near_miss:
         return _redrawn(turn, session, request, verdict, anew=True)
+    if verdict.agent_named:  # RT-9: explained, and no other effect
+        turn.tell(menu_for(verdict, pack).remark, session=session)
+        return session
     if not stage.asked:
         stage = stage.model_copy(update={"asked": True})
         turn.tell(

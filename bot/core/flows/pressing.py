@@ -38,6 +38,9 @@ def press(turn: Turn, event: ButtonPressed) -> None:
             session = turn.state.session(rest)
             if session is None:
                 _gone(turn, rest)
+            elif session.routed_by != "phase":
+                turn.outcome, turn.reason = "refused", "unknown button"
+                turn.notice("This button does not fit here; /new starts something else.")
             elif _allowed(turn, session, event.person):
                 opening.something_else(turn, session, event.person, event.ref)
         case _:
@@ -75,7 +78,7 @@ def _late(turn: Turn, session: Session, item: Item | None) -> None:
     """A tap on a round that is over (RD-14): who answered, when, and the way to change it."""
     turn.outcome, turn.reason = "refused", "late tap"
     if item is not None and item.answer is not None:
-        who, when = view.isolate(item.answer.by_name), iso(item.answer.at)[:16].replace("T", " ")
+        who, when = view.isolate(item.answer.by_name, item.answer.by), iso(item.answer.at)[:16].replace("T", " ")
         words = view.answer_words(item.question, item.answer)
         turn.notice(
             f"{item.number} was answered by {who} on {when} UTC: {words}. To change it: change {item.number} to …"
@@ -105,6 +108,12 @@ def _answer(turn: Turn, rest: str, event: ButtonPressed) -> None:
         return
     if not _allowed(turn, session, event.person):
         return
+    if _second_half(turn, round_, item, event.person):
+        turn.outcome, turn.reason = "refused", "second half of a double click"
+        turn.notice(f"That was quick: please look at question {item.number} first. Nothing recorded.")
+        return
+    round_ = round_.model_copy(update={"tapped": (event.person.id, item.number, turn.at)})
+    session = turn.put_round(session, round_)
     option = item.question.option(key)
     if option is not None and option.other:
         _describe(turn, session, round_, item, event.person)
@@ -113,6 +122,15 @@ def _answer(turn: Turn, rest: str, event: ButtonPressed) -> None:
     session, round_, done = intake.record(turn, session, round_, {item.number: reading}, (), event.person, event.ref)
     turn.notice(" ".join(done.lines) or "Passed on to the requester.")
     intake.echo(turn, session, round_, done, None, tapped=True)
+
+
+def _second_half(turn: Turn, round_: Round, item: Item, person: Person) -> bool:
+    """A tap on another question at once after the last one: the card has just moved on under the finger."""
+    if round_.tapped is None:
+        return False
+    who, number, when = round_.tapped
+    pause = turn.book.tap_pause.get(turn.surface, turn.book.tap_pause["*"])
+    return who == person.id and number != item.number and turn.at - when < pause
 
 
 def _fits(item: Item, key: str) -> bool:

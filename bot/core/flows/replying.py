@@ -59,7 +59,7 @@ def apply(
         case "answers" | "accept_all" | "accept_all_except":
             return _answers(turn, session, round_, reading, person, ref)
         case "needs_confirmation":
-            _confirm(turn, session, round_, reading, person, ref)
+            confirm(turn, session, round_, reading, person, ref)
             return session
         case "question_back":
             _explain(turn, session, round_, reading)
@@ -108,7 +108,7 @@ def _answers(
         session, round_ = undoing.offer_undo(turn, session, round_, [*words, *left], person)
     session = intake.echo(turn, session, round_, done, reading)
     if reading.proposals and session.stage.kind == "asking" and session.round is not None:
-        _confirm(turn, session, session.round, reading, person, ref)
+        confirm(turn, session, session.round, reading, person, ref)
     return session
 
 
@@ -154,7 +154,16 @@ def proposal_numbers(round_: Round, proposal: Proposal) -> tuple[int, ...]:
     )
 
 
-def _confirm(turn: Turn, session: Session, round_: Round, reading: Reading, person: Person, ref: MessageRef) -> None:
+def confirm(
+    turn: Turn,
+    session: Session,
+    round_: Round,
+    reading: Reading,
+    person: Person,
+    ref: MessageRef,
+    *,
+    lead: tuple[str, ...] = (),
+) -> None:
     """Echo an uncertain reading and wait for one tap or a typed yes; nothing is recorded before (RP-3, RP-8)."""
     proposals = tuple(
         p for p in reading.proposals if p.kind != "accept_all" or p.answers or proposal_numbers(round_, p)
@@ -174,11 +183,16 @@ def _confirm(turn: Turn, session: Session, round_: Round, reading: Reading, pers
     turn.audit("answer.confirmation_asked", session, person, round_, user_message_ref=ref.id, words=ref.quote)
     if len(proposals) == 1:
         words = proposal_words(round_, proposals[0])
+        asked = (
+            f"Shall I take as your own answer: {words}?"
+            if lead
+            else f"You wrote “{quote(ref.quote)}”. Shall I take it as: {words}?"
+        )
         turn.ask(
             ask,
             person,
             ref,
-            (*problems, f"You wrote “{quote(ref.quote)}”. Shall I take it as: {words}?"),
+            (*lead, *problems, asked),
             (("0", "Yes, take it so"), ("n", "No")),
             session,
             round_,
