@@ -23,13 +23,16 @@ class Span(Model):
     style: Literal["plain", "bold", "italic", "code"] = "plain"
 
 
+BlockKind = Literal["heading", "text", "topic", "option", "answered", "hint"]
+
+
 class Block(Model):
     """One paragraph. `question` marks the lines of one question, which must stay together when split (RD-8).
 
     `gap` says that an empty line goes before it.
     """
 
-    kind: Literal["heading", "text", "topic", "option", "answered", "hint"] = "text"
+    kind: BlockKind = "text"
     spans: tuple[Span, ...]
     question: int | None = None
     gap: bool = False

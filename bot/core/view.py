@@ -8,17 +8,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 from bot.core.effects import Block, Button, File, Message, Span
+from bot.core.effects import BlockKind as Kind
 from bot.core.model import Answer, Question
 from bot.core.state import Item, Round, Session
 
 BUTTON_LABEL = 24  # characters; longer labels are cut short by phones: the body has the whole text
 
 
-def text(*parts: str | Span, gap: bool = False) -> Block:
-    return Block(spans=tuple(Span(text=p) if isinstance(p, str) else p for p in parts), gap=gap)
+def text(*parts: str | Span, gap: bool = False, kind: Kind = "text", question: int | None = None) -> Block:
+    """One block of plain and styled parts."""
+    spans = tuple(Span(text=part) if isinstance(part, str) else part for part in parts)
+    return Block(kind=kind, spans=spans, gap=gap, question=question)
 
 
 def bold(words: str) -> Span:
@@ -125,11 +129,10 @@ def how_to_answer(round_: Round, bulk: bool) -> str:
     return f"{line} — or: accept recommendations" if accept else line
 
 
-def _question(item: Item) -> list[Block]:
-    question, number = item.question, item.number
-
-    def block(kind: str, *parts: str | Span, gap: bool = False) -> Block:
-        return text(*parts, gap=gap).model_copy(update={"kind": kind, "question": number})
+@lru_cache(maxsize=2048)  # the same lines are drawn at every answer to another question of the round
+def _question(question: Question, number: int) -> tuple[Block, ...]:
+    def block(kind: Kind, *parts: str | Span, gap: bool = False) -> Block:
+        return text(*parts, gap=gap, kind=kind, question=number)
 
     blocks = [block("topic", bold(f"{number} · {question.topic}"), gap=True)]
     if question.text:
@@ -141,7 +144,7 @@ def _question(item: Item) -> list[Block]:
         blocks.append(block("option", bold(option.key), f"  {line}{mark}"))
     if question.recommended is not None and question.rationale:
         blocks.append(block("text", f"Why {question.recommended.key}: {question.rationale}"))
-    return blocks
+    return tuple(blocks)
 
 
 def _answer_buttons(round_: Round, bulk: bool) -> tuple[tuple[Button, ...], ...]:
@@ -177,7 +180,7 @@ def round_card(session: Session, round_: Round, *, bulk: bool, route_note: str |
     """The whole round in the text; answered questions folded to a line, buttons for the first open one."""
     count = len(round_.items)
     noun = "question" if count == 1 else "questions"
-    blocks = [text(bold(f"{round_.title} · {count} {noun}")).model_copy(update={"kind": "heading"})]
+    blocks = [text(bold(f"{round_.title} · {count} {noun}"), kind="heading")]
     if route_note:
         blocks.append(text(route_note))
     blocks.append(text(round_.purpose))
@@ -189,20 +192,19 @@ def round_card(session: Session, round_: Round, *, bulk: bool, route_note: str |
     folded = True
     for item in round_.items:
         if item.status == "open":
-            blocks += _question(item)
+            blocks += _question(item.question, item.number)
             folded = False
         else:
-            line = text(item_line(item), gap=not folded)
-            blocks.append(line.model_copy(update={"kind": "answered", "question": item.number}))
+            blocks.append(text(item_line(item), gap=not folded, kind="answered", question=item.number))
             folded = True
     open_items = round_.open_items
     if not open_items:
         return Message(blocks=tuple(blocks))
-    blocks.append(text(f"{how_to_answer(round_, bulk)}", gap=True).model_copy(update={"kind": "hint"}))
+    blocks.append(text(how_to_answer(round_, bulk), gap=True, kind="hint"))
     if count > 1:
         first = open_items[0]
         progress = f"Buttons: {first.number} · {first.question.topic} ({first.number} of {count})"
-        blocks.append(text(progress).model_copy(update={"kind": "hint"}))
+        blocks.append(text(progress, kind="hint"))
     rows = _answer_buttons(round_, bulk)
     if route_note:
         rows = (*rows, (Button(token=f"e:{session.id}", label="Something else"),))

@@ -129,8 +129,8 @@ def _message(turn: Turn, session: Session, verdict: Verdict, lead: Sequence[str]
     blocks: list[Block] = [view.text(line) for line in (*lead, shown.remark) if line]
     blocks.append(view.text(head, gap=bool(blocks)))
     for index, line in enumerate(shown.lines):
-        blocks.append(view.text(line.text, gap=index == 0).model_copy(update={"kind": "option"}))
-    blocks.append(view.text(shown.closing, gap=True).model_copy(update={"kind": "hint"}))
+        blocks.append(view.text(line.text, gap=index == 0, kind="option"))
+    blocks.append(view.text(shown.closing, gap=True, kind="hint"))
     row = tuple(
         Button(
             token=f"m:{session.id}:{line.key}",
