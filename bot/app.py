@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import gc
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -21,6 +21,7 @@ from bot.core.replies.phrases import PhraseBook
 from bot.core.routing import Pack
 from bot.core.step import step
 from bot.outbox import Outbox, Patience
+from bot.pace import Pace
 from bot.ports import Transport
 from bot.runner import Runner
 from bot.timers import Timers
@@ -121,9 +122,11 @@ class Program:
     runner: Runner
     timers: Timers
 
-    def outbox(self, *transports: Transport, patience: Patience | None = None) -> Outbox:
+    def outbox(
+        self, *transports: Transport, patience: Patience | None = None, paces: Mapping[str, Pace] | None = None
+    ) -> Outbox:
         by_platform = {transport.platform: transport for transport in transports}
-        return Outbox(self.store, self.runner, by_platform, self.clock, patience=patience or Patience())
+        return Outbox(self.store, self.runner, by_platform, self.clock, patience=patience or Patience(), paces=paces)
 
 
 @asynccontextmanager

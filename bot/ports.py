@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal, Protocol
@@ -145,6 +145,19 @@ class Store(Protocol):
         ...
 
     async def timers(self, prefix: str = "") -> Sequence[DueTimer]: ...
+
+    async def event(self, event_id: str) -> Envelope | None:
+        """A committed event as it was applied, by its id."""
+        ...
+
+    # what an adapter has to know again after a restart, and no event says
+    async def keep(self, key: str, value: str | None) -> None:
+        """Keep a short text under a key; None forgets it. Durable when it returns."""
+        ...
+
+    async def kept(self, prefix: str) -> Mapping[str, str]:
+        """Everything kept under keys that begin with `prefix`."""
+        ...
 
     async def posted_count(self, platform: str) -> int:
         """How many messages have been posted on a platform (redraws not counted), for numbering."""

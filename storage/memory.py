@@ -11,8 +11,9 @@ from copy import deepcopy
 from datetime import datetime, timedelta
 from typing import Any
 
-from bot.core.codec import decode_effect, decode_state
+from bot.core.codec import decode_effect, decode_envelope, decode_state
 from bot.core.effects import Message
+from bot.core.events import Envelope
 from bot.core.state import Conversation
 from bot.ports import Commit, DueTimer, DuplicateEvent, OutboxRow, Settle, StaleRevision, StoreUnavailable
 from storage.chain import EMPTY, Head, linked
@@ -34,6 +35,7 @@ class Tables:
         self.audit_head: dict[str, Row] = {}
         self.outbox: dict[int, Row] = {}
         self.timer: dict[tuple[str, str], Row] = {}
+        self.kept: dict[str, str] = {}
 
 
 class MemoryStore:
@@ -49,6 +51,20 @@ class MemoryStore:
 
     async def seen(self, event_id: str) -> bool:
         return text(event_id) in self._open().event
+
+    async def event(self, event_id: str) -> Envelope | None:
+        row = self._open().event.get(text(event_id))
+        return None if row is None else decode_envelope(row["envelope"])
+
+    async def keep(self, key: str, value: str | None) -> None:
+        kept = self._open().kept
+        if value is None:
+            kept.pop(text(key), None)
+        else:
+            kept[text(key)] = text(value)
+
+    async def kept(self, prefix: str) -> dict[str, str]:
+        return {key: value for key, value in sorted(self._open().kept.items()) if key.startswith(text(prefix))}
 
     async def commit(self, commit: Commit) -> None:
         tables = self._open()

@@ -15,7 +15,7 @@ from typing import Any
 from bot.ports import NewerDatabase, StoreUnavailable
 from storage.errors import unavailable
 
-VERSION = "0001"  # the last file in migrations/versions; a test compares them
+VERSION = "0002"  # the last file in migrations/versions; a test compares them
 BUSY = 5.0  # seconds to wait for another program
 _ONE = threading.Lock()  # Alembic keeps the migration that runs in a global: alembic.context
 

@@ -198,6 +198,15 @@ outbox = Table(
     sqlite_autoincrement=True,  # a row number is never given out twice, or a late `settle` could hit another row
 )
 
+# What an adapter has to know again after a restart: how far it has read, which groups have moved.
+kept = Table(
+    "kept",
+    metadata,
+    Column("key", Text, primary_key=True, nullable=False),
+    Column("value", Text, nullable=False),
+    sqlite_strict=True,
+)
+
 timer = Table(
     "timer",
     metadata,

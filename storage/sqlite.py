@@ -16,8 +16,9 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from bot.core.codec import decode_effect, decode_state
+from bot.core.codec import decode_effect, decode_envelope, decode_state
 from bot.core.effects import Message
+from bot.core.events import Envelope
 from bot.core.state import Conversation
 from bot.ports import Commit, DueTimer, DuplicateEvent, OutboxRow, Settle
 from storage.lane import Lane, open_lane
@@ -104,6 +105,19 @@ class SqliteStore:
     async def conversation_of(self, session: str) -> str | None:
         row = await self._read("conversation_of", session=text(session))
         return None if row is None else row["conversation"]
+
+    async def event(self, event_id: str) -> Envelope | None:
+        row = await self._read("event", event_id=text(event_id))
+        return None if row is None else decode_envelope(row["envelope"])
+
+    async def keep(self, key: str, value: str | None) -> None:
+        if value is None:
+            await self._change("forget", key=text(key))
+        else:
+            await self._change("keep", key=text(key), value=text(value))
+
+    async def kept(self, prefix: str) -> dict[str, str]:
+        return {row["key"]: row["value"] for row in await self._read_all("kept", prefix=text(prefix))}
 
     # -- outbox --------------------------------------------------------------------------------------------------
 

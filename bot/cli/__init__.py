@@ -72,6 +72,14 @@ def demo() -> None:
     raise typer.Exit(asyncio.run(play_sample(_settings())))
 
 
+@app.command()
+def serve(db: Db = None, config: Config = None) -> None:
+    """Serve the platforms that have a token, until SIGTERM."""
+    from bot.cli.serve import run_serve
+
+    raise typer.Exit(asyncio.run(run_serve(_settings(database=db, config=config))))
+
+
 # -- programs for programs -----------------------------------------------------------------------------------------
 
 

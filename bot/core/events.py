@@ -42,6 +42,7 @@ class MessageEdited(Model):
     text: str
     ref: MessageRef
     decoded: bool = False
+    unchanged: bool = False  # as first written: a reaction or a link's preview, which some platforms send as an edit
 
 
 class MessageDeleted(Model):

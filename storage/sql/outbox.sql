@@ -93,3 +93,15 @@ SELECT conversation, name, at FROM timer WHERE at <= :now ORDER BY at, conversat
 SELECT conversation, name, at FROM timer
 WHERE substr(name, 1, length(:prefix)) = :prefix
 ORDER BY at, conversation, name;
+
+-- name: keep^
+INSERT INTO kept (key, value) VALUES (:key, :value)
+ON CONFLICT (key) DO UPDATE SET value = excluded.value
+RETURNING key;
+
+-- name: forget^
+DELETE FROM kept WHERE key = :key RETURNING key;
+
+-- name: kept
+-- A handful of rows; `substr` instead of a range, because collations differ.
+SELECT key, value FROM kept WHERE substr(key, 1, length(:prefix)) = :prefix ORDER BY key;

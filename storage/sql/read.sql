@@ -6,6 +6,9 @@ SELECT revision, state FROM conversation WHERE id = :conversation;
 -- name: seen^
 SELECT 1 AS seen FROM event WHERE event_id = :event_id;
 
+-- name: event^
+SELECT envelope FROM event WHERE event_id = :event_id;
+
 -- name: conversation_of^
 SELECT conversation FROM session WHERE session = :session;
 

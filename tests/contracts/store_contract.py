@@ -299,6 +299,21 @@ class StoreContract(OutboxContract):
             known = await store.load(f"terminal:{n}")
             assert (known is not None) == (f"terminal:{n}" in events)
 
+    async def test_an_event_is_found_by_its_id(self, store: RecordStore) -> None:
+        made = commit("e1")
+        await store.commit(made)
+        assert await store.event("e1") == made.envelope
+        assert await store.event("e2") is None
+
+    async def test_what_is_kept_is_found_by_its_prefix_and_can_be_forgotten(self, store: RecordStore) -> None:
+        for key, value in (("a:1", "x"), ("a:2", "y\0"), ("b_1", "z"), ("a:1", "new")):
+            await store.keep(key, value)
+        assert await store.kept("a:") == {"a:1": "new", "a:2": "y\ufffd"}
+        assert await store.kept("b%") == {}
+        await store.keep("a:1", None)
+        await store.keep("a:3", None)
+        assert await store.kept("a") == {"a:2": "y\ufffd"}
+
     async def test_after_close_the_store_says_so(self, store: RecordStore) -> None:
         await store.close()
         with pytest.raises(StoreUnavailable):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from bot.core.effects import Message, Redraw, Say
-from bot.core.events import TimerDue
+from bot.core.events import Envelope, TimerDue
 from bot.core.state import Conversation
 from bot.ports import Commit, DueTimer, DuplicateEvent, OutboxRow, Settle, StaleRevision
 
@@ -43,6 +43,7 @@ class FakeStore:
         self.rows: list[Row] = []
         self.timer_rows: dict[tuple[str, str], datetime] = {}
         self.cards: dict[tuple[str, str], str] = {}
+        self.notes: dict[str, str] = {}
         self.before: defaultdict[str, deque[Callable[[], Awaitable[None]]]] = defaultdict(deque)
 
     async def _fault(self, name: str) -> None:
@@ -167,5 +168,18 @@ class FakeStore:
     async def shown(self, conversation: str, message: str) -> Message | None:
         shown = [r.effect.message for r in self.rows if (r.conversation, r.sent) == (conversation, message)]
         return shown[-1] if shown else None
+
+    async def event(self, event_id: str) -> Envelope | None:
+        return next((c.envelope for c in self.commits if c.envelope.event_id == event_id), None)
+
+    async def keep(self, key: str, value: str | None) -> None:
+        await self._fault("keep")
+        if value is None:
+            self.notes.pop(key, None)
+        else:
+            self.notes[key] = value
+
+    async def kept(self, prefix: str) -> dict[str, str]:
+        return {key: value for key, value in self.notes.items() if key.startswith(prefix)}
 
     async def close(self) -> None: ...

@@ -89,6 +89,9 @@ def _changes(turn: Turn, round_: Round, reading: Reading, event: MessageEdited) 
 
 def _unanswering(turn: Turn, event: MessageEdited) -> None:
     """The message had answered nothing: its new text is read as a reply now, if a round is open."""
+    if event.unchanged:  # whoever put a heart on an old message has not said it again (b20)
+        turn.ignore("the edit changes nothing")
+        return
     session = turn.state.current
     round_ = session.round if session else None
     if session is None or round_ is None or session.stage.kind != "asking":

@@ -159,7 +159,7 @@ def _idle(turn: Turn, event: MessageReceived, ref: MessageRef, direct: bool) -> 
         else:
             turn.ignore("a pleasantry")
         return
-    if event.unreadable and not text.strip() and not event.materials:
+    if event.unreadable and not text.strip():
         turn.tell(f"I can't read {event.unreadable} here; please write what you need.")
         return
     opening.first_message(turn, person, "" if event.forwarded else text, _materials(event), ref)

@@ -1,0 +1,57 @@
+"""The Bot API, as far as it is used: python-telegram-bot's `Bot` without its updater, which confirms too early."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from telegram import Bot
+from telegram.request import HTTPXRequest
+
+from adapters.telegram.codec import WANTED
+from adapters.telegram.places import Me, Moves
+
+BASE_URL = "https://api.telegram.org/bot"  # the token follows
+PATIENCE = 5.0  # seconds beyond the long poll's own timeout
+CONNECTIONS = 64
+
+
+class TelegramBot(Bot):
+    """`Bot`, with updates as they lie in the JSON: `get_updates` raises for ever on one that can not be read."""
+
+    def __init__(self, token: str, base_url: str | None = None) -> None:
+        super().__init__(
+            token,
+            base_url=base_url or BASE_URL,
+            request=HTTPXRequest(connection_pool_size=CONNECTIONS, read_timeout=15.0, pool_timeout=10.0),
+            get_updates_request=HTTPXRequest(connection_pool_size=2, read_timeout=15.0),
+        )
+
+    def __repr__(self) -> str:
+        return "TelegramBot[…]"  # the library's own shows the token
+
+    async def raw_updates(self, offset: int | None, seconds: int, limit: int) -> list[Any]:
+        """What has come since. Asking from an offset confirms everything before it."""
+        asked = {"offset": offset, "timeout": seconds, "limit": limit, "allowed_updates": WANTED}
+        updates = await self._post("getUpdates", asked, read_timeout=seconds + PATIENCE)
+        return updates if isinstance(updates, list) else []
+
+    async def open(self) -> None:
+        """Make ready for calls. `initialize` would call getMe and put the token into its error."""
+        await self._request[0].initialize()
+        await self._request[1].initialize()
+
+    async def close_connections(self) -> None:
+        await self._request[0].shutdown()
+        await self._request[1].shutdown()
+
+    async def who(self, moves: Moves) -> Me:
+        user = await self.get_me()
+        reads_all = user.can_read_all_group_messages
+        return Me(user.id, user.username or "", reads_all is not False, moves.first)
+
+
+def keep_token_out_of_logs() -> None:
+    """httpx logs each address at INFO, and the token is in it."""
+    for name in ("httpx", "httpcore", "telegram"):
+        logging.getLogger(name).setLevel(logging.WARNING)

@@ -1,0 +1,284 @@
+"""Updates to events. Pure: the same update gives the same event, whichever way it was delivered."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from telegram import Bot, CallbackQuery, Chat, MaybeInaccessibleMessage, Message, MessageEntity, Update, User
+
+from adapters.contract import UNSTAMPED, clean
+from adapters.limits import length
+from adapters.telegram.content import content_of, service, source_of
+from adapters.telegram.places import PLATFORM, Me, conversation_of, name_of, order_of
+from bot.core.events import ButtonPressed, Envelope, Ignored, MessageEdited, MessageReceived
+from bot.core.model import MessageRef, Person, Place
+
+# What is asked for: the three that people make, and what happens to the bot itself.
+WANTED = ("message", "edited_message", "callback_query", "my_chat_member")
+
+GROUPS = (Chat.GROUP, Chat.SUPERGROUP)
+PART = 2048  # UTF-16 units; clients cut a long paste at 4096, at the best break in the second half
+COMMAND = re.compile(r"/([A-Za-z0-9_]{1,64})(?:[-\u2010-\u2015\w]*)@([A-Za-z0-9_]{3,32})\b")
+
+
+def read_update(raw: Any, bot: Bot | None = None) -> Update | Ignored:
+    """The library's form of an update. One that can not be read is ignored, or it would come again for ever."""
+    if not isinstance(raw, dict) or not isinstance(raw.get("update_id"), int):
+        return Ignored(reason="unreadable update: no update at all")
+    try:
+        return Update.de_json(raw, bot)
+    except Exception as error:  # noqa: BLE001 - the library raises whatever its reading runs into
+        return Ignored(reason=f"unreadable update: {type(error).__name__}")
+
+
+def event_from_update(update: Update, me: Me) -> Envelope | Ignored:
+    """The event of an update, or why there is none."""
+    try:
+        return _event(update, me)
+    except Exception as error:  # noqa: BLE001 - a field that is not what it is documented to be
+        return Ignored(reason=f"unreadable update: {type(error).__name__}")
+
+
+def _event(update: Update, me: Me) -> Envelope | Ignored:
+    if update.message is not None:
+        return _message(update.message, me)
+    if update.edited_message is not None:
+        return _edited(update.edited_message, me)
+    if update.callback_query is not None:
+        return _pressed(update.callback_query, me)
+    if update.my_chat_member is not None:
+        member = update.my_chat_member
+        change = f"{member.old_chat_member.status} to {member.new_chat_member.status}"
+        return Ignored(reason=f"the bot's standing in {member.chat.id} changed: {change}")
+    if update.channel_post is not None or update.edited_channel_post is not None:
+        return Ignored(reason="a channel post: nobody in particular says it, and questions are asked in groups")
+    kinds = [name for name in Update.__slots__ if name != "update_id" and getattr(update, name, None) is not None]
+    return Ignored(reason=f"no kind that is asked for: {', '.join([*kinds, *update.api_kwargs]) or 'empty'}")
+
+
+# -- messages ----------------------------------------------------------------------------------------------------
+
+
+def _message(message: Message, me: Me) -> Envelope | Ignored:
+    why = _not_said(message, me)
+    if why is not None:
+        return Ignored(reason=why)
+    content = content_of(message)
+    if content is None:
+        return Ignored(reason=f"nothing that people say: {service(message) or 'an empty message'}")
+    entities = message.entities or message.caption_entities
+    text, addressed = _addressed(content.text, _mentions_by_id(entities, me), me)
+    if content.text and _for_another(content.text, me) and _shared(message.chat):
+        return Ignored(reason="a command for another bot")
+    quoted = message.quote.text if message.quote else None
+    event = MessageReceived(
+        person=_sender(message),
+        text=text,
+        ref=MessageRef(
+            id=_name(message, me),
+            quote=content.text or content.unreadable or ", ".join(m.name for m in content.materials),
+            link=message.link,
+        ),
+        materials=content.materials,
+        reply_to=_reply_to(message, me),
+        addressed=addressed,
+        decoded=True,
+        forwarded=source_of(message.forward_origin),
+        quoted=None if quoted is None else clean(quoted),
+        album=message.media_group_id,
+        partial=length(content.text) > PART and message.text is not None,
+        order=order_of(message.chat.id, message.message_id, me.first),
+        unreadable=content.unreadable,
+    )
+    return Envelope(
+        event_id=f"{_act(message, me)}:said",
+        place=_place(message.chat, _topic(message), me),
+        at=UNSTAMPED,
+        platform_at=message.date,
+        event=event,
+    )
+
+
+def _edited(message: Message, me: Me) -> Envelope | Ignored:
+    why = _not_said(message, me)
+    if why is not None:
+        return Ignored(reason=why)
+    written = clean(message.text or message.caption or "")
+    if not written:
+        return Ignored(reason="an edit without words, as of a live location")
+    if _shared(message.chat) and _for_another(written, me):
+        return Ignored(reason="a command for another bot")
+    entities = message.entities or message.caption_entities
+    text, _ = _addressed(written, _mentions_by_id(entities, me), me)
+    name = _name(message, me)
+    moment = message.edit_date or message.date
+    # The moment has whole seconds, and two edits can fall into one. A reaction to an edited message repeats both.
+    print_ = hashlib.sha256(written.encode()).hexdigest()[:12]
+    return Envelope(
+        event_id=f"{_act(message, me)}:edit:{int(moment.timestamp())}:{print_}",
+        place=_place(message.chat, _topic(message), me),
+        at=UNSTAMPED,
+        platform_at=moment,
+        event=MessageEdited(
+            person=_sender(message),
+            message=name,
+            text=text,
+            ref=MessageRef(id=name, quote=written, link=message.link),
+            decoded=True,
+        ),
+    )
+
+
+def said_id(edit: Envelope) -> str:
+    """The event id of the message that an edit changes."""
+    return f"{edit.event_id.partition(':edit:')[0]}:said"
+
+
+def _not_said(message: Message, me: Me) -> str | None:
+    """Why a message is nothing that anybody here says to the bot."""
+    if message.from_user is not None and message.from_user.id == me.id:
+        return "our own message"
+    if message.via_bot is not None and message.via_bot.id == me.id:
+        return "a copy of our own message, sent through inline mode"
+    if message.chat.type == Chat.CHANNEL:
+        return "a channel post: nobody in particular says it, and questions are asked in groups"
+    if getattr(message, "direct_messages_topic", None) is not None:
+        return "a direct message to a channel"
+    return None
+
+
+def _sender(message: Message) -> Person:
+    """People by their id. Anonymous admins and channels speak with the identity that they show, and never answer."""
+    shown, user = message.sender_chat, message.from_user
+    if shown is not None:
+        return Person(id=f"{PLATFORM}:{shown.id}", name=clean(shown.title or str(shown.id)), kind="channel")
+    if user is None:
+        return Person(id=f"{PLATFORM}:{message.chat.id}", name="nobody", kind="channel")
+    return _person(user)
+
+
+def _person(user: User) -> Person:
+    return Person(id=f"{PLATFORM}:{user.id}", name=clean(user.full_name), kind="bot" if user.is_bot else "person")
+
+
+def _shared(chat: Chat) -> bool:
+    return chat.type in GROUPS
+
+
+def _topic(message: Message) -> int | None:
+    """A thread of replies has a thread id too; only topics take messages (platform behaviour: tdlib #447)."""
+    return message.message_thread_id if message.is_topic_message else None
+
+
+def _place(chat: Chat, topic: int | None, me: Me) -> Place:
+    return Place(conversation=conversation_of(chat.id, topic, me.first), platform=PLATFORM, shared=_shared(chat))
+
+
+def _name(message: MaybeInaccessibleMessage, me: Me) -> str:
+    return name_of(message.chat.id, message.message_id, me.first)
+
+
+def _act(message: Message, me: Me) -> str:
+    return f"{PLATFORM}:{me.id}:{message.chat.id}:{message.message_id}"
+
+
+def _reply_to(message: Message, me: Me) -> str | None:
+    """In a topic every message seems to reply to the message that opened it; that is no reply (b02)."""
+    replied = message.reply_to_message
+    if replied is None or replied.forum_topic_created is not None:
+        return None
+    if message.is_topic_message and replied.message_id == message.message_thread_id:
+        return None
+    return _name(replied, me)
+
+
+# -- to whom -----------------------------------------------------------------------------------------------------
+
+
+def _addressed(text: str, by_id: bool, me: Me) -> tuple[str, bool]:
+    """The text without a leading mention of the bot, and whether it is mentioned at all (RT-6)."""
+    mention = re.compile(rf"(?<![\w@./])@{re.escape(me.username)}(?!\w)", re.IGNORECASE)
+    found = mention.search(text)
+    command = COMMAND.match(text.lstrip())
+    named = command is not None and command.group(2).casefold() == me.username.casefold()
+    if found is None:
+        return text, by_id or named
+    if not text[: found.start()].strip():
+        return re.sub(r"^[:,]?[ \t]*", "", text[found.end() :]), True
+    return text, True
+
+
+def _mentions_by_id(entities: tuple[MessageEntity, ...], me: Me) -> bool:
+    return any(e.type == MessageEntity.TEXT_MENTION and e.user is not None and e.user.id == me.id for e in entities)
+
+
+def _for_another(text: str, me: Me) -> bool:
+    command = COMMAND.match(text.lstrip())
+    return command is not None and command.group(2).casefold() != me.username.casefold()
+
+
+# -- presses -----------------------------------------------------------------------------------------------------
+
+
+def _pressed(query: CallbackQuery, me: Me) -> Envelope | Ignored:
+    event_id = f"{PLATFORM}:{me.id}:press:{query.id}"
+    message = query.message
+    if message is None:  # b14: a copy in some chat proves neither the place nor that this person sees the round
+        return Ignored(event_id=event_id, reason="a press on a copy of a card outside its chat")
+    if query.data is None:
+        return Ignored(event_id=event_id, reason="a press without data, as of a game")
+    token = clean(query.data)
+    topic = _topic(message) if isinstance(message, Message) else None  # a stub does not tell it (b10)
+    label = clean(_label(message, query.data) or "")
+    return Envelope(
+        event_id=event_id,
+        place=_place(message.chat, topic, me),
+        at=UNSTAMPED,
+        event=ButtonPressed(
+            person=_person(query.from_user),
+            token=token,
+            label=label or token,
+            ref=MessageRef(
+                id=query.id,
+                quote=label or token,
+                link=message.link if isinstance(message, Message) else None,
+                card=_name(message, me),
+            ),
+        ),
+    )
+
+
+def _label(message: MaybeInaccessibleMessage, data: str) -> str | None:
+    """What is written on the button, as the message is drawn now."""
+    markup = message.reply_markup if isinstance(message, Message) else None
+    rows = () if markup is None else markup.inline_keyboard
+    return next((button.text for row in rows for button in row if button.callback_data == data), None)
+
+
+# -- moves -------------------------------------------------------------------------------------------------------
+
+
+def move_of(update: Update) -> tuple[int, int] | None:
+    """Old and new chat id, where the update says that a group has become a supergroup. Both chats say it."""
+    message = update.message
+    if message is None:
+        return None
+    if message.migrate_to_chat_id is not None:
+        return message.chat.id, message.migrate_to_chat_id
+    if message.migrate_from_chat_id is not None:
+        return message.migrate_from_chat_id, message.chat.id
+    return None
+
+
+def queue_of(raw: Mapping[str, Any]) -> Any:
+    """What has to be handled in order: the chat of an update, as it lies in the JSON."""
+    for kind in WANTED:
+        body = raw.get(kind)
+        if isinstance(body, dict):
+            inner = body.get("message") if kind == "callback_query" else body
+            chat = inner.get("chat") if isinstance(inner, dict) else None
+            return chat.get("id") if isinstance(chat, dict) else None
+    return None

@@ -1,0 +1,262 @@
+"""Sends through the Bot API. Everything that it may refuse has one of the contract's four names."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+from typing import TypeVar, cast
+
+import structlog
+from telegram import Bot, InputFile, LinkPreviewOptions, ReplyParameters
+from telegram.error import ChatMigrated, TelegramError
+
+from adapters.telegram.errors import Cure, cure_of, is_unreachable, named
+from adapters.telegram.places import (
+    PLATFORM,
+    Address,
+    Me,
+    Moves,
+    message_at,
+    name_of,
+    order_of,
+    person_of,
+)
+from adapters.telegram.render import Part, Rendered, render
+from bot.core.effects import File, Redraw, Reply, Say
+from bot.core.events import ButtonPressed, Envelope
+from bot.ports import CardGone, RateLimited, Sent, TryLater, Undeliverable
+
+T = TypeVar("T")
+
+MAX_NOTICE = 200  # characters: core.telegram.org/bots/api#answercallbackquery
+ALERT = 100  # a longer notice needs a window: the line at the top is gone after a few seconds
+NO_TEXT = Part("")
+NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
+BEGUN = 256  # long messages that were interrupted between two parts, remembered so as not to repeat the first
+
+log = structlog.get_logger(__name__)
+
+# Told when a refused call shows that a group has moved: (first id, new id).
+OnMove = Callable[[int, int], Awaitable[None]]
+
+
+class TelegramTransport:
+    """Sends one message at a time a place; the outbox sees to order and pace."""
+
+    platform = PLATFORM
+
+    def __init__(self, bot: Bot, me: Me, moves: Moves, on_move: OnMove | None = None) -> None:
+        self._bot = bot
+        self._me = me
+        self._moves = moves
+        self._on_move = on_move
+        self._begun: OrderedDict[tuple[str, str], list[int]] = OrderedDict()
+
+    # -- the three calls of the port -----------------------------------------------------------------------------
+
+    async def post(self, conversation: str, say: Say) -> Sent:
+        if say.only_to is not None:
+            home = self._moves.address(conversation).home
+            if person_of(say.only_to) != home:
+                return await self._privately(say, person_of(say.only_to))
+        rendered = render(say.message, by_reply=self._by_reply(conversation))
+        begun = self._begun.setdefault((conversation, say.model_dump_json()), [])
+        try:
+            address, sent = await self._whole(conversation, rendered, say.reply_to, begun)
+        except Undeliverable:
+            self._begun.pop((conversation, say.model_dump_json()), None)
+            raise
+        finally:
+            while len(self._begun) > BEGUN:
+                self._begun.popitem(last=False)
+        self._begun.pop((conversation, say.model_dump_json()), None)
+        return self._sent(address, sent[max(0, len(rendered.parts) - 1)])
+
+    async def redraw(self, conversation: str, message: str, redraw: Redraw) -> Sent:
+        rendered = render(redraw.message, by_reply=self._by_reply(conversation))
+        address = self._moves.address(conversation)
+        number = message_at(message, address)
+        if number is None:
+            raise CardGone("it stayed behind in the group that became a supergroup")
+        if len(rendered.parts) != 1:  # one message can not become two; as new ones it can
+            await self._disarm(address.chat, number)
+            raise CardGone("it has grown beyond one message")
+
+        async def edit(form: _Form) -> None:
+            await self._bot.edit_message_text(
+                chat_id=address.chat,
+                message_id=number,
+                text=form.part.text,
+                entities=form.part.entities or None,
+                reply_markup=form.part.keyboard,
+                link_preview_options=NO_PREVIEW,
+                parse_mode=None,
+            )
+
+        try:
+            await self._cured(edit, _Form(rendered.parts[0]), editing=True)
+        except _Moved as moved:
+            await self._learn(address.home, moved.chat)
+            raise CardGone("the group has become a supergroup") from None
+        return Sent(message, order_of(address.chat, number, self._moves.first))
+
+    async def reply(self, envelope: Envelope, reply: Reply) -> None:
+        """Answer a press: a line at the top of the screen, or nothing but the end of the waiting."""
+        event = envelope.event
+        if isinstance(event, ButtonPressed):
+            await self.notice(event.ref.id, reply.text)
+
+    async def notice(self, query: str, words: str) -> None:
+        """Never raises. Telegram forgets a press within minutes, and then there is nobody to answer."""
+        text = words if len(words) <= MAX_NOTICE else f"{words[: MAX_NOTICE - 1]}…"
+        try:
+            await self._bot.answer_callback_query(query, text=text or None, show_alert=len(text) > ALERT)
+        except TelegramError as error:
+            log.info("notice_not_shown", error=type(error).__name__)
+        except Exception as error:  # noqa: BLE001 - the press is stored; a failing notice must not undo that
+            log.warning("notice_failed", error=type(error).__name__)
+
+    # -- sending -------------------------------------------------------------------------------------------------
+
+    async def _privately(self, say: Say, person: int) -> Sent:
+        """To the person's own chat with the bot, if there is one. Never to all instead (RD-12)."""
+        try:
+            address, sent = await self._whole(f"{PLATFORM}:{person}", render(say.message), None, [], strict=True)
+        except _Unreachable as error:
+            log.info("no_private_chat", person=say.only_to, reason=str(error))
+            return Sent("")
+        return self._sent(address, sent[-1])
+
+    async def _whole(
+        self, conversation: str, rendered: Rendered, reply_to: str | None, sent: list[int], *, strict: bool = False
+    ) -> tuple[Address, list[int]]:
+        """Every part, then every file. `sent` are the ids of what an earlier, interrupted try has sent."""
+        if not rendered.parts and not rendered.files:
+            raise Undeliverable("the message is empty")
+        for attempt in (1, 2):
+            address = self._moves.address(conversation)
+            try:
+                for part in rendered.parts[len(sent) :]:
+                    sent.append(await self._text(address, part, None if sent else reply_to))
+                while (done := len(sent) - len(rendered.parts)) < len(rendered.files):
+                    sent.append(await self._file(address, rendered.files[done]))
+            except _Moved as moved:
+                await self._learn(address.home, moved.chat)
+                sent.clear()
+                if attempt == 2:
+                    raise Undeliverable("the group keeps moving") from None
+            except _Refused as refused:
+                if strict and is_unreachable(refused.error):
+                    raise _Unreachable(refused.error.message) from None
+                raise named(refused.error) from None
+            else:
+                return address, sent
+        raise AssertionError("two attempts end one way or the other")
+
+    async def _text(self, address: Address, part: Part, reply_to: str | None) -> int:
+        async def send(form: _Form) -> int:
+            message = await self._bot.send_message(
+                chat_id=address.chat,
+                message_thread_id=form.topic,
+                text=form.part.text,
+                entities=form.part.entities or None,
+                reply_markup=form.part.keyboard,
+                reply_parameters=form.reply,
+                link_preview_options=NO_PREVIEW,
+                parse_mode=None,
+            )
+            return message.message_id
+
+        replied = None if reply_to is None else message_at(reply_to, address)
+        reply = None if replied is None else ReplyParameters(replied, allow_sending_without_reply=True)
+        return cast(int, await self._cured(send, _Form(part, address.topic, reply)))
+
+    async def _file(self, address: Address, file: File) -> int:
+        async def send(form: _Form) -> int:
+            document = InputFile(file.content.encode(), filename=file.name)
+            message = await self._bot.send_document(
+                chat_id=address.chat, message_thread_id=form.topic, document=document
+            )
+            return message.message_id
+
+        return cast(int, await self._cured(send, _Form(NO_TEXT, address.topic)))
+
+    async def _cured(self, call: Callable[[_Form], Awaitable[T]], form: _Form, *, editing: bool = False) -> T | None:
+        """The call; after a refusal of its form, without what was refused (CH-4). None: it was so already."""
+        tried: set[Cure] = set()
+        while True:
+            try:
+                return await call(form)
+            except ChatMigrated as error:
+                raise _Moved(error.new_chat_id) from None
+            except TelegramError as error:
+                cure = cure_of(error)
+                if cure == "same" and editing:
+                    return None
+                if cure is None or cure == "same" or cure in tried:
+                    raise self._refused(error, editing=editing) from None
+                log.info("sent_in_another_form", cure=cure)
+                tried.add(cure)
+                form = form.without(cure)
+
+    def _refused(self, error: TelegramError, *, editing: bool) -> Exception:
+        """While sending, what to make of it is decided where it is known for whom."""
+        made = named(error, editing=editing)
+        return _Refused(error) if not editing and not isinstance(made, RateLimited | TryLater) else made
+
+    async def _disarm(self, chat: int, message: int) -> None:
+        """Take the buttons off a card that is about to be posted anew; a late press on them would be told so."""
+        try:
+            await self._bot.edit_message_reply_markup(chat_id=chat, message_id=message, reply_markup=None)
+        except TelegramError as error:
+            log.info("buttons_left", error=type(error).__name__)
+
+    # -- small things --------------------------------------------------------------------------------------------
+
+    def _sent(self, address: Address, message: int) -> Sent:
+        first = self._moves.first
+        return Sent(name_of(address.chat, message, first), order_of(address.chat, message, first))
+
+    def _by_reply(self, conversation: str) -> bool:
+        """In privacy mode a group's messages arrive only where they reply to the bot."""
+        return not self._me.reads_all and self._moves.address(conversation).chat < 0
+
+    async def _learn(self, old: int, new: int) -> None:
+        if self._moves.moved(old, new) and self._on_move is not None:
+            await self._on_move(old, new)
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """A message and all that the platform may refuse about it."""
+
+    part: Part
+    topic: int | None = None
+    reply: ReplyParameters | None = None
+
+    def without(self, cure: Cure) -> _Form:
+        match cure:
+            case "plain":
+                return replace(self, part=replace(self.part, entities=()))
+            case "no_buttons":
+                return replace(self, part=replace(self.part, keyboard=None))
+            case "no_topic":
+                return replace(self, topic=None)
+            case _:
+                return replace(self, reply=None)
+
+
+class _Moved(Exception):
+    def __init__(self, chat: int) -> None:
+        super().__init__(str(chat))
+        self.chat = chat
+
+
+class _Refused(Exception):
+    def __init__(self, error: TelegramError) -> None:
+        super().__init__(error.message)
+        self.error = error
+
+
+class _Unreachable(Exception): ...
