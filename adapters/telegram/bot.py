@@ -19,12 +19,15 @@ CONNECTIONS = 64
 class TelegramBot(Bot):
     """`Bot`, with updates as they lie in the JSON: `get_updates` raises for ever on one that can not be read."""
 
-    def __init__(self, token: str, base_url: str | None = None) -> None:
+    def __init__(self, token: str, base_url: str | None = None, http: dict[str, Any] | None = None) -> None:
+        """`http`: more for the HTTP client, such as a transport."""
         super().__init__(
             token,
             base_url=base_url or BASE_URL,
-            request=HTTPXRequest(connection_pool_size=CONNECTIONS, read_timeout=15.0, pool_timeout=10.0),
-            get_updates_request=HTTPXRequest(connection_pool_size=2, read_timeout=15.0),
+            request=HTTPXRequest(
+                connection_pool_size=CONNECTIONS, read_timeout=15.0, pool_timeout=10.0, httpx_kwargs=http
+            ),
+            get_updates_request=HTTPXRequest(connection_pool_size=2, read_timeout=15.0, httpx_kwargs=http),
         )
 
     def __repr__(self) -> str:

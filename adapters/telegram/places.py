@@ -10,12 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import NamedTuple
 
 PLATFORM = "telegram"
 AFTER_MOVE = 2**40  # more than any message id: those are 32-bit numbers
-NOWHERE: Mapping[int, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +23,7 @@ class Me:
     id: int
     username: str  # without the @
     reads_all: bool = True
-    first: Mapping[int, int] = field(default=NOWHERE, hash=False)  # a moved group's present chat id -> its first one
+    first: Mapping[int, int] = field(default_factory=dict)  # a moved group's present chat id -> its first one
 
 
 class Address(NamedTuple):
