@@ -1,7 +1,7 @@
 """How fast Telegram takes messages: core.telegram.org/bots/faq#my-bot-is-hitting-limits-how-do-i-avoid-this
 
-One a second in a chat with short bursts, twenty a minute in a group, thirty a second over all chats. Edits count. A
-burst and what flows in after it must fit the window together, so groups get 5 + 15 and the whole bot 5 + 25.
+One a second in a chat, twenty a minute in a group, thirty a second over all chats. Edits count. A burst and what
+flows in after it must fit the window together, so groups get 5 + 15 and the whole bot 5 + 25.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from datetime import timedelta
 from adapters.telegram.places import PLATFORM, Moves
 from bot.pace import Pace, Rate
 
-CHAT = Rate(1, timedelta(seconds=1), burst=3)
+CHAT = Rate(1, timedelta(seconds=1))
 GROUP = Rate(15, timedelta(minutes=1), burst=5)
 EVERYWHERE = Rate(25, timedelta(seconds=1), burst=5)
 

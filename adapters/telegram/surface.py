@@ -96,7 +96,7 @@ class TelegramSurface:
     ) -> None:
         bot, me, moves = connection.bot, connection.me, connection.moves
         self._bot, self._me, self._clock, self._webhook = bot, me, clock, webhook
-        self.transport = TelegramTransport(bot, me, moves, self._moved)
+        self.transport = TelegramTransport(bot, me, moves, clock, self._moved)
         self.intake = Intake(bot, me, moves, store, runner, self.transport)
         self.polling = None if webhook else Polling(bot, me, self.intake, store, clock)
         self._hooked = False

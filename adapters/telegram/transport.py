@@ -25,12 +25,14 @@ from adapters.telegram.places import (
 from adapters.telegram.render import Part, Rendered, render
 from bot.core.effects import File, Redraw, Reply, Say
 from bot.core.events import ButtonPressed, Envelope
-from bot.ports import CardGone, RateLimited, Sent, TryLater, Undeliverable
+from bot.ports import CardGone, Clock, RateLimited, Sent, TryLater, Undeliverable
 
 T = TypeVar("T")
 
 MAX_NOTICE = 200  # characters: core.telegram.org/bots/api#answercallbackquery
 ALERT = 100  # a longer notice needs a window: the line at the top is gone after a few seconds
+PAUSE = 1.0  # seconds between the parts of one message: see adapters/telegram/pace.py
+GROUP_PAUSE = 3.0
 NO_TEXT = Part("")
 NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
 BEGUN = 256  # long messages that were interrupted between two parts, remembered so as not to repeat the first
@@ -46,10 +48,11 @@ class TelegramTransport:
 
     platform = PLATFORM
 
-    def __init__(self, bot: Bot, me: Me, moves: Moves, on_move: OnMove | None = None) -> None:
+    def __init__(self, bot: Bot, me: Me, moves: Moves, clock: Clock, on_move: OnMove | None = None) -> None:
         self._bot = bot
         self._me = me
         self._moves = moves
+        self._clock = clock
         self._on_move = on_move
         self._begun: OrderedDict[tuple[str, str], list[int]] = OrderedDict()
 
@@ -138,8 +141,10 @@ class TelegramTransport:
             address = self._moves.address(conversation)
             try:
                 for part in rendered.parts[len(sent) :]:
+                    await self._breathe(address, sent)
                     sent.append(await self._text(address, part, None if sent else reply_to))
                 while (done := len(sent) - len(rendered.parts)) < len(rendered.files):
+                    await self._breathe(address, sent)
                     sent.append(await self._file(address, rendered.files[done]))
             except _Moved as moved:
                 await self._learn(address.home, moved.chat)
@@ -153,6 +158,11 @@ class TelegramTransport:
             else:
                 return address, sent
         raise AssertionError("two attempts end one way or the other")
+
+    async def _breathe(self, address: Address, sent: list[int]) -> None:
+        """The outbox paces messages; what one of them is made of is paced here."""
+        if sent:
+            await self._clock.sleep(GROUP_PAUSE if address.chat < 0 else PAUSE)
 
     async def _text(self, address: Address, part: Part, reply_to: str | None) -> int:
         async def send(form: _Form) -> int:
