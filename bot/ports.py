@@ -104,6 +104,10 @@ class Store(Protocol):
         """What a message of ours shows now: its last posting or redrawing, by its platform id."""
         ...
 
+    async def drawings(self, conversation: str, message: str) -> Sequence[Message]:
+        """Everything that a message of ours has shown, oldest first: people press what an older screen shows."""
+        ...
+
     async def about(self, conversation: str, message: str) -> str | None:
         """What a message of ours speaks of (`Say.about`, else `Say.card`), by its platform id."""
         ...

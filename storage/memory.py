@@ -102,6 +102,14 @@ class MemoryStore:
         ]
         return decode_effect(max(found, key=lambda row: row["row"])["effect"]).message if found else None
 
+    async def drawings(self, conversation: str, message: str) -> Sequence[Message]:
+        found = [
+            row
+            for row in self._open().outbox.values()
+            if row["conversation"] == text(conversation) and row["message"] == text(message)
+        ]
+        return [decode_effect(row["effect"]).message for row in sorted(found, key=lambda row: row["row"])]
+
     async def conversation_of(self, session: str) -> str | None:
         row = self._open().session.get(text(session))
         return None if row is None else row["conversation"]

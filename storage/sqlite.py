@@ -102,6 +102,10 @@ class SqliteStore:
         row = await self._read("shown", conversation=text(conversation), message=text(message))
         return None if row is None else decode_effect(row["effect"]).message
 
+    async def drawings(self, conversation: str, message: str) -> Sequence[Message]:
+        found = await self._read_all("drawings", conversation=text(conversation), message=text(message))
+        return [decode_effect(row["effect"]).message for row in found]
+
     async def conversation_of(self, session: str) -> str | None:
         row = await self._read("conversation_of", session=text(session))
         return None if row is None else row["conversation"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from telegram import Bot, CallbackQuery, Chat, MaybeInaccessibleMessage, Message, MessageEntity, Update, User
 
@@ -161,7 +161,8 @@ def _sender(message: Message) -> Person:
 
 
 def _person(user: User) -> Person:
-    return Person(id=f"{PLATFORM}:{user.id}", name=clean(user.full_name), kind="bot" if user.is_bot else "person")
+    kind: Literal["bot", "person"] = "bot" if user.is_bot else "person"
+    return Person(id=f"{PLATFORM}:{user.id}", name=clean(user.full_name), kind=kind, handle=user.username)
 
 
 def _shared(chat: Chat) -> bool:

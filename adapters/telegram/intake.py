@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import structlog
@@ -92,8 +93,8 @@ class Intake:
         """What an update does not say but the store knows."""
         event = made.event
         if isinstance(event, ButtonPressed) and event.label == event.token and event.ref.card is not None:
-            shown = await self._store.shown(made.place.conversation, event.ref.card)
-            label = _label(shown, event.token)  # a stub of an old card has no buttons (b10)
+            drawings = await self._store.drawings(made.place.conversation, event.ref.card)
+            label = _label(drawings, event.token)  # on a stub of an old card (b10), or on an older screen
             if label is not None:
                 ref = event.ref.model_copy(update={"quote": label})
                 return made.model_copy(update={"event": event.model_copy(update={"label": label, "ref": ref})})
@@ -120,6 +121,6 @@ class Intake:
         task.add_done_callback(self._answers.discard)
 
 
-def _label(shown: Message | None, token: str) -> str | None:
-    rows = () if shown is None else shown.buttons
-    return next((button.label for row in rows for button in row if button.token == token), None)
+def _label(drawings: Sequence[Message], token: str) -> str | None:
+    buttons = (button for shown in reversed(drawings) for row in shown.buttons for button in row)
+    return next((button.label for button in buttons if button.token == token), None)

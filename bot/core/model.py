@@ -30,6 +30,7 @@ class Person(Model):
     id: PersonId
     name: str
     kind: Literal["person", "bot", "channel"] = "person"
+    handle: str | None = None  # how others mention them here, without the @; it can change hands, the id can not
     outside: bool = False  # a guest, or somebody from another organisation (RD-12)
 
 

@@ -86,6 +86,11 @@ WHERE conversation = :conversation AND message = :message
 ORDER BY row DESC
 LIMIT 1;
 
+-- name: drawings
+SELECT effect FROM outbox
+WHERE conversation = :conversation AND message = :message
+ORDER BY row;
+
 -- name: due
 SELECT conversation, name, at FROM timer WHERE at <= :now ORDER BY at, conversation, name LIMIT :limit;
 

@@ -182,4 +182,7 @@ class FakeStore:
     async def kept(self, prefix: str) -> dict[str, str]:
         return {key: value for key, value in self.notes.items() if key.startswith(prefix)}
 
+    async def drawings(self, conversation: str, message: str) -> Sequence[Message]:
+        return [r.effect.message for r in self.rows if (r.conversation, r.sent) == (conversation, message)]
+
     async def close(self) -> None: ...

@@ -27,7 +27,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ChatFile |
     return collect(file_path, parent, core)
 
 
-NAMES = {"terminal": "askfirst", "fake": "askfirst"}
+NAMES = {"terminal": "askfirst", "fake": "askfirst", "telegram": "askfirst"}
 PLAYBOOKS = Path(__file__).parent / "playbooks"  # short ones, so that a transcript is about the conversation
 
 

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from bot.runner import Decide
+from tests.transcripts.all_stages import STAGES
 from tests.transcripts.script import BadTranscript, Transcript, read, text_of, written
-from tests.transcripts.stages import STAGES, CannotPlay
+from tests.transcripts.stages import CannotPlay
 
 # The core for a transcript's directives (`! pack triage` comes as {"pack": "triage"}).
 Core = Callable[[dict[str, str]], Decide]

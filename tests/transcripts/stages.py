@@ -254,8 +254,8 @@ def _room(whole: str) -> str:
 # -- through the shell -------------------------------------------------------------------------------------------
 
 
-class _Shell:
-    """What the two stages with a shell have in common: a store whose commits are read, and a clock."""
+class Shell:
+    """What the stages with a shell have in common: a store whose commits are read, and a clock."""
 
     def __init__(self) -> None:
         self.store, self.clock = FakeStore(), ManualClock()
@@ -269,7 +269,7 @@ class _Shell:
             yield from self._notes.of(commit.clarifications, commit.sessions, commit.outcome, commit.reason)
 
 
-class TerminalStage(_Shell):
+class TerminalStage(Shell):
     def __init__(self, decide: Decide) -> None:
         super().__init__()
         self._shown: list[Shown] = []
@@ -302,7 +302,7 @@ class TerminalStage(_Shell):
         return [*shown, *outcomes, *self.stored()]
 
 
-class FakeStage(_Shell):
+class FakeStage(Shell):
     """Its messages are never split: splitting is tested elsewhere, and a transcript reads the same everywhere."""
 
     def __init__(self, decide: Decide) -> None:
@@ -396,6 +396,3 @@ class _Noting(FakeTransport):
         for person, text in self._server.answers[self._notices :]:
             self.happened.append(Said(_room(made.place.conversation), text, only_to=person))
         self._notices = len(self._server.answers)
-
-
-STAGES: dict[str, Callable[[Decide], Stage]] = {"core": CoreStage, "terminal": TerminalStage, "fake": FakeStage}

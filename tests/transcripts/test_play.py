@@ -10,9 +10,9 @@ from textwrap import dedent
 import pytest
 
 from tests.fakes.toy import toy
+from tests.transcripts.all_stages import STAGES
 from tests.transcripts.play import Differs, check, rewrite, stages_of
 from tests.transcripts.script import BadTranscript, read, text_of
-from tests.transcripts.stages import STAGES
 
 WHOLE = dedent(
     """\
@@ -90,7 +90,14 @@ def core(directives: dict[str, str]):
 
 @pytest.mark.parametrize("stage", STAGES)
 def test_a_whole_transcript_reads_the_same_everywhere(stage: str) -> None:
-    check(WHOLE, "whole.chat", stage, core)
+    check(on(stage, WHOLE), "whole.chat", stage, core)
+
+
+def on(stage: str, text: str) -> str:
+    """Telegram tells which button was pressed, but not what an older screen called it."""
+    if stage not in ("telegram", "webhook"):
+        return text
+    return text.replace("ben pressed B second on", "ben pressed B later on").replace("took B second", "took B later")
 
 
 def test_reading_and_writing_again_is_the_identity() -> None:
@@ -199,8 +206,8 @@ def test_the_collector_in_pytest_itself(tmp_path: Path) -> None:
     assert "torn.chat:1: an expectation must follow" in result.stdout
     (tmp_path / "torn.chat").unlink()
     result = run(tmp_path)
-    assert "3 failed, 3 passed" in result.stdout
+    assert f"{len(STAGES)} failed, {len(STAGES)} passed" in result.stdout
     assert "on the stage `terminal`" in result.stdout
     assert "+bot< two" in result.stdout
-    assert "6 passed" in run(tmp_path, "--rewrite").stdout
+    assert f"{2 * len(STAGES)} passed" in run(tmp_path, "--rewrite").stdout
     assert (tmp_path / "bad.chat").read_text() == (tmp_path / "good.chat").read_text()

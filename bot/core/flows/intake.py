@@ -91,6 +91,7 @@ def may_answer(turn: Turn, session: Session, person: Person) -> str | None:
         or policy == "anyone"
         or person.id == session.requester.id
         or person.id in session.participants
+        or (person.handle and f"{turn.surface}:{person.handle.casefold()}" in session.participants)
     ):
         return None
     if policy == "participants" or (policy == "listed" and person.id in turn.state.settings.listed):
