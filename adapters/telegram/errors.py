@@ -24,7 +24,7 @@ _CURES: tuple[tuple[str, Cure], ...] = (
     (r"message to (be )?repl(y|ied)( to)? not found|REPLY_MESSAGE_ID_INVALID", "no_reply"),
 )
 
-_GONE = re.compile(
+_GONE = re.compile(  # in any case: the library capitalises what it strips of "Bad Request: "
     r"message to edit not found|message can't be edited|MESSAGE_ID_INVALID|MESSAGE_EDIT_TIME_EXPIRED"
     r"|message identifier is not specified|MESSAGE_AUTHOR_REQUIRED|there is no text in the message to edit",
     re.IGNORECASE,
@@ -32,9 +32,9 @@ _GONE = re.compile(
 _PREFIX = re.compile(r"^(Bad Request|Forbidden):\s*", re.IGNORECASE)
 
 NAMES = {
-    "TOPIC_CLOSED": "the topic is closed",
-    "TOPIC_DELETED": "the topic was deleted",
-    "CHAT_WRITE_FORBIDDEN": "the bot may not write here",
+    "topic_closed": "the topic is closed",
+    "topic_deleted": "the topic was deleted",
+    "chat_write_forbidden": "the bot may not write here",
     "chat not found": "there is no such chat for the bot: the person has not started it, or the chat is gone",
 }
 
@@ -68,4 +68,4 @@ def is_unreachable(error: TelegramError) -> bool:
 
 def _words(error: TelegramError) -> str:
     words = _PREFIX.sub("", error.message)
-    return NAMES.get(words, words)
+    return NAMES.get(words.casefold(), words)  # the library has changed the case of the letters
