@@ -28,8 +28,6 @@ class Access(World):
             self._inside(chat, chat.kind)
         if write and chat.kind == "channel" and not chat.admin:
             raise bad("need administrator rights in the channel chat")
-        if write and chat.restricted:
-            raise bad("not enough rights to send text messages to the chat")
         return chat
 
     def topic_of(self, chat: Chat, given: int | None) -> int | None:
@@ -37,7 +35,7 @@ class Access(World):
         if not given:
             return None
         topic = chat.topics.get(given)
-        if given == GENERAL or topic is None or topic.gone:
+        if (given == GENERAL and chat.forum) or topic is None or topic.gone:
             raise bad("message thread not found")
         return topic.id
 
@@ -46,16 +44,17 @@ class Access(World):
             if not given:
                 raise bad("chat_id is empty")
             name = given.removeprefix("@").lower()
-            for chat in self.chats.values():
-                if chat.username and chat.username.lower() == name:
-                    return chat
+            for place in self.chats.values():
+                if place.username and place.username.lower() == name:
+                    return place
             raise bad("chat not found")
         if given == self.me["id"]:
             raise forbidden("bot can't send messages to the bot")
-        if given in self.chats:
-            return self.chats[given]
+        chat = self.chats.get(given)
+        if chat is not None and (chat.kind != "private" or chat.started):
+            return chat
         person = self.people.get(given)
-        if person is not None and any(given in chat.members for chat in self.chats.values()):
+        if person is not None and any(given in place.members for place in self.chats.values()):
             if person.is_bot:
                 raise forbidden("bot can't send messages to bots")
             raise forbidden("bot can't initiate conversation with a user")

@@ -46,7 +46,7 @@ class Methods(Sending):
 
     def get_me(self, p: Json) -> Json:
         known = {"can_join_groups": True, "can_read_all_group_messages": not self.privacy}
-        return self.me | known | {"supports_inline_queries": False, "has_topics_enabled": False}
+        return self.me | known | {"supports_inline_queries": False, "has_topics_enabled": self.private_topics}
 
     async def get_updates(self, p: Json) -> list[Any]:
         self.updates.allow(p.get("allowed_updates"))
@@ -160,7 +160,7 @@ class Methods(Sending):
             raise bad("not enough rights to create a topic")
         if not 1 <= len(p["name"]) <= 128:
             raise bad("TOPIC_TITLE_INVALID" if p["name"] else "TOPIC_TITLE_EMPTY")
-        topic = self.topic(chat, p["name"])
+        topic = self.topic(chat, p["name"], tell=True)
         return {"message_thread_id": topic.id, "name": topic.name, "icon_color": 7322096}
 
     # -- commands ------------------------------------------------------------------------------------------------

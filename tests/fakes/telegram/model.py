@@ -52,6 +52,7 @@ class Message:
     gone: bool = False
     versions: list[Version] = field(default_factory=list)
     file: bytes | None = None
+    update: Any = None  # the one that told the bot of it; None if nothing did
 
     def __post_init__(self) -> None:
         self.seen(self.date)
@@ -142,6 +143,7 @@ class Chat:
     migrated_to: Chat | None = None
     next_id: int = 1
     restricted: bool = False  # the bot may not write
+    started: bool = False  # a private chat: until then a bot can not write first
     last_bot: int | None = None  # which bot posted last: it gets bare commands in privacy mode
 
     def __str__(self) -> str:

@@ -59,6 +59,7 @@ class Person:
 
     def say(self, text: str, to: Chat | None = None, *, entities: list[Json] | None = None, **how: Any) -> Message:
         """`how`: reply_to, quote, topic, as_ ("anonymous", "linked" or a channel)."""
+        assert len(text) <= MAX_TEXT, "the client would send this as several messages: use paste"
         marks = found(text) if entities is None else entities
         return self._post({"text": text, "entities": marks}, to, **how)
 
@@ -201,6 +202,8 @@ class Person:
         if quote is not None and reply_to is not None:
             at = reply_to.text.index(quote)
             more["quote"] = {"text": quote, "position": utf16(reply_to.text[:at]), "is_manual": True}
+        if chat.kind == "private":
+            chat.started = True
         sender, channel = self._face(chat, as_)
         if as_ == "linked":
             more["is_automatic_forward"] = True

@@ -20,7 +20,6 @@ from tests.fakes.telegram.text import (
     Entity,
     check_bounds,
     clean,
-    cut,
     found,
     trimmed,
     utf16,
@@ -135,6 +134,8 @@ class Sending(Access):
 
     def _target(self, p: Json, markup: Json | None) -> tuple[Chat, int | None, Message | None]:
         chat = self.chat_of(p["chat_id"], write=True)
+        if chat.restricted:
+            raise bad("not enough rights to send text messages to the chat")
         topic = self.topic_of(chat, p.get("message_thread_id"))
         reply = self._reply(chat, p.get("reply_parameters"))
         if reply is not None and topic is None:
@@ -253,7 +254,3 @@ def _check_button(button: Json) -> None:
         raise bad(f"inline keyboard button URL '{button['url']}' is invalid: Wrong HTTP URL")
     if "copy_text" in button and not 1 <= len(button["copy_text"]["text"]) <= 256:
         raise bad("COPY_TEXT_INVALID")
-
-
-def entity_text(message: Message, entity: Entity) -> str:
-    return cut(message.text, entity["offset"], entity["length"])

@@ -32,6 +32,19 @@ from tests.fakes.telegram.schema import Schema, Upload
 from tests.fakes.telegram.webhook import Webhook
 from tests.fakes.telegram.world import BOT_ID
 
+RESULTS = {
+    "getMe": "User",
+    "getWebhookInfo": "WebhookInfo",
+    "sendMessage": "Message",
+    "sendDocument": "Message",
+    "editMessageText": "Message",
+    "editMessageReplyMarkup": "Message",
+    "getMyCommands": "BotCommand[]",
+    "getChat": "ChatFullInfo",
+    "getChatMember": "ChatMember",
+    "createForumTopic": "ForumTopic",
+    "getFile": "File",
+}
 LOST, TIMED_OUT = 598, 599  # never seen by a bot: the transports make a lost connection of them
 
 
@@ -90,6 +103,15 @@ class TelegramServer(Methods):
             raise Refusal(code, answer.get("description", ""), answer.get("parameters"))
         return answer["result"]
 
+    def verify(self) -> None:
+        """Every update and every answer is of the type that is published. Needs `ASKFIRST_SPEC_DIR` to say much."""
+        for update in self.updates.log:
+            if update.raw is None:
+                self.schema.verify("Update", update.json())
+        for call in self.history.calls:
+            if call.taken and call.method in RESULTS:
+                self.schema.verify(RESULTS[call.method], call.answer["result"])
+
     async def handle(self, token: str, method: str, params: dict[str, Any]) -> tuple[int, Any]:
         if token != self.token:
             known = ":" in token
@@ -107,8 +129,8 @@ class TelegramServer(Methods):
             await fault.gate.wait()  # type: ignore[union-attr]
         if fault is not None and fault.how.startswith(("lost", "timeout")):
             code = LOST if fault.how.startswith("lost") else TIMED_OUT
-        seen = _numbered(params)
-        self.history.calls.append(Call(name, seen, self.clock.now(), code % LOST if code < 600 else 0, answer, taken))
+        status = 0 if code in {LOST, TIMED_OUT} else code
+        self.history.calls.append(Call(name, _numbered(params), self.clock.now(), status, answer, taken))
         return code, answer
 
     async def _perform(self, name: str, params: dict[str, Any], fault: Fault | None) -> tuple[int, Any, bool]:
@@ -162,7 +184,8 @@ class TelegramServer(Methods):
         if "html" in answer:
             return Response(answer["html"], code, media_type="text/html")
         headers = {"Retry-After": str(answer["parameters"]["retry_after"])} if code == 429 else {}
-        return JSONResponse(answer, code, headers)
+        body = json.dumps(answer)  # ASCII: half characters travel as escapes
+        return Response(body, code, headers, media_type="application/json")
 
     async def _download(self, request: Request) -> Response:
         content = self.history.files.get(request.path_params["path"].removeprefix("documents/"))
@@ -199,7 +222,11 @@ class TelegramServer(Methods):
         with socket.socket() as listening:
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listening.bind(("127.0.0.1", port))
-            runner = _Uvicorn(uvicorn.Config(_raw(self.app), log_config=None, lifespan="off", proxy_headers=False))
+            runner = _Uvicorn(
+                uvicorn.Config(
+                    _raw(self.app), log_config=None, lifespan="off", proxy_headers=False, ws="none", access_log=False
+                )
+            )
             task = asyncio.create_task(runner.serve(sockets=[listening]))
             await runner.ready.wait()
             try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+from collections import OrderedDict
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -49,13 +50,15 @@ class Updates:
     clock: Clock
     next_id: int = 900_000_001
     allowed: frozenset[str] | None = None  # None: everything but the three that have to be asked for
-    pending: dict[int, Update] = field(default_factory=dict)
+    pending: OrderedDict[int, Update] = field(default_factory=OrderedDict)
+    queues: dict[Hashable, OrderedDict[int, Update]] = field(default_factory=dict)
     log: list[Update] = field(default_factory=list)  # every update that ever was
     polls: int = 0
     hook_url: str = ""
     rival: bool = False  # another instance polls with the same token
     slow_repeats: bool = False  # as the real one: the same offset again within 3 s waits 3 s
     _waiting: asyncio.Future[None] | None = None
+    _asleep: bool = False
     _last_poll: tuple[int, datetime] | None = None
     listeners: list[Any] = field(default_factory=list)
 
@@ -77,14 +80,13 @@ class Updates:
         """Delivered once more, though they were confirmed: an acknowledgement got lost."""
         for update in updates:
             update.next_try = None
-            self.pending[update.id] = update
-        self.pending = dict(sorted(self.pending.items()))
+        self._sort([*self.pending.values(), *updates])
         self._wake()
 
     def overtake(self, early: Update, late: Update) -> None:
         """The two change places: ids are given in the order of arrival, and that is not the order of acting."""
         early.id, late.id = late.id, early.id
-        self.pending = {update.id: update for update in sorted(self.pending.values(), key=lambda u: u.id)}
+        self._sort(list(self.pending.values()))
 
     @property
     def last(self) -> Update:
@@ -96,11 +98,42 @@ class Updates:
     def fresh(self) -> list[Update]:
         """What still waits and has not expired."""
         now = self.clock.now()
-        self.pending = {key: update for key, update in self.pending.items() if update.until > now}
+        for update in [update for update in self.pending.values() if update.until <= now]:
+            self.remove(update)
         return list(self.pending.values())
+
+    def head(self, queue: Hashable) -> Update | None:
+        """The first of a queue that has not expired."""
+        waiting = self.queues.get(queue)
+        while waiting:
+            update = next(iter(waiting.values()))
+            if update.until > self.clock.now():
+                return update
+            self.remove(update)
+        return None
+
+    def heads(self) -> list[Update]:
+        return [update for queue in list(self.queues) if (update := self.head(queue)) is not None]
+
+    def remove(self, update: Update) -> None:
+        self.pending.pop(update.id, None)
+        waiting = self.queues.get(update.queue, OrderedDict())
+        waiting.pop(update.id, None)
+        if not waiting:
+            self.queues.pop(update.queue, None)
 
     def drop(self) -> None:
         self.pending.clear()
+        self.queues.clear()
+
+    def _sort(self, updates: list[Update]) -> None:
+        self.drop()
+        for update in sorted(updates, key=lambda u: u.id):
+            self._put(update)
+
+    def _put(self, update: Update) -> None:
+        self.pending[update.id] = update
+        self.queues.setdefault(update.queue, OrderedDict())[update.id] = update
 
     def allow(self, kinds: Iterable[str] | None) -> None:
         """Omitted keeps what was asked for before; an empty list means all but three."""
@@ -120,21 +153,21 @@ class Updates:
         if self.slow_repeats:
             limit, timeout = self._slowed(offset, limit, timeout)
         self._confirm(offset)
-        batch = self._batch(offset, limit)
+        batch = self._batch(limit)
         if batch or not timeout:
             return batch
         await self._wait(timeout)
-        return self._batch(offset, limit)
+        return self._batch(limit)
 
     def interrupt(self, why: str) -> None:
         if self._waiting is not None and not self._waiting.done():
             self._waiting.set_exception(conflict(why))
-        self._waiting = None
+        self._waiting, self._asleep = None, False
 
     @property
     def waited_for(self) -> bool:
-        """Whether a poll is waiting right now."""
-        return self._waiting is not None and not self._waiting.done()
+        """Whether a poll is waiting right now, for an update or for the clock."""
+        return self._asleep and self._waiting is not None and not self._waiting.done()
 
     def _slowed(self, offset: int, limit: int, timeout: int) -> tuple[int, int]:
         """Client.cpp process_get_updates_query."""
@@ -149,26 +182,38 @@ class Updates:
     def _confirm(self, offset: int) -> None:
         if offset < 0:
             offset = min(list(self.pending)[offset:], default=0)
-        self.pending = {key: update for key, update in self.pending.items() if key >= offset}
+        while self.pending and (first := next(iter(self.pending.values()))).id < offset:
+            self.remove(first)
 
-    def _batch(self, offset: int, limit: int) -> list[Any]:
-        return [update.json() for update in self.fresh() if update.id >= offset][:limit]
+    def _batch(self, limit: int) -> list[Any]:
+        now = self.clock.now()
+        ready: list[Update] = []
+        expired: list[Update] = []
+        for update in self.pending.values():
+            (ready if update.until > now else expired).append(update)
+            if len(ready) == limit:
+                break
+        for update in expired:
+            self.remove(update)
+        return [update.json() for update in ready]
 
     async def _wait(self, seconds: float) -> None:
         waiting = self._waiting = asyncio.get_running_loop().create_future()
         sleeper = asyncio.ensure_future(self.clock.sleep(seconds))
         try:
+            await asyncio.sleep(0)  # the clock knows of it from here on
+            self._asleep = self._waiting is waiting
             await asyncio.wait({waiting, sleeper}, return_when=asyncio.FIRST_COMPLETED)
             if waiting.done():
                 waiting.result()
         finally:
             sleeper.cancel()
             if self._waiting is waiting:
-                self._waiting = None
+                self._waiting, self._asleep = None, False
 
     def _queue(self, update: Update) -> Update:
         self.next_id = update.id + 1
-        self.pending[update.id] = update
+        self._put(update)
         self.log.append(update)
         self._wake()
         return update

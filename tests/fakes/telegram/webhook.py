@@ -18,6 +18,8 @@ from typing import Any
 import httpx
 
 from bot.ports import Clock
+from tests.fakes.telegram.model import Chat
+from tests.fakes.telegram.people import Person
 from tests.fakes.telegram.updates import Update, Updates
 
 SECRET = "X-Telegram-Bot-Api-Secret-Token"
@@ -64,19 +66,22 @@ class Webhook:
             await self._client.aclose()
         self._client = None
 
-    async def deliver(self, *only: Update | Hashable, retry: bool = False) -> list[Attempt]:
+    async def deliver(self, *only: Any, retry: bool = False) -> list[Attempt]:
         """Every queue as far as it goes; one that fails stays behind its failure.
 
-        `only`: these updates or queues, in this order and one after the other, so that a test can let a press and a
-        message overtake each other. `retry`: what has failed is tried again as long as it is due.
+        `only`: updates (messages, presses), or the queues of chats and people, in this order and one after the other,
+        so that a test can let a press and a message overtake each other, or deliver again what was confirmed.
+        `retry`: what has failed is tried again as long as it is due.
         """
         start = len(self.attempts)
         if only:
-            for queue in only:
-                if isinstance(queue, Update):
-                    await self._attempt(queue)
+            for wanted in only:
+                if isinstance(wanted, tuple):
+                    await self._drain(wanted, retry)
+                elif isinstance(wanted, Chat | Person):
+                    await self._drain(("chat" if isinstance(wanted, Chat) else "user", wanted.id), retry)
                 else:
-                    await self._drain(queue, retry)
+                    await self._attempt(wanted if isinstance(wanted, Update) else wanted.update)
         else:
             limit = asyncio.Semaphore(self.max_connections)
 
@@ -108,7 +113,7 @@ class Webhook:
                 task.cancel()
 
     async def _until(self, news: asyncio.Event) -> None:
-        waits = [u.next_try for u in self._heads().values() if u.next_try is not None and u.queue not in self._busy]
+        waits = [u.next_try for u in self.updates.heads() if u.next_try is not None and u.queue not in self._busy]
         waiting = {asyncio.ensure_future(news.wait())}
         if future := [at for at in waits if at > self.clock.now()]:
             seconds = (min(future) - self.clock.now()).total_seconds()
@@ -119,22 +124,16 @@ class Webhook:
             for task in waiting:
                 task.cancel()
 
-    def _heads(self) -> dict[Hashable, Update]:
-        heads: dict[Hashable, Update] = {}
-        for update in self.updates.fresh():
-            heads.setdefault(update.queue, update)
-        return heads
-
     def _due(self) -> list[Hashable]:
         now = self.clock.now()
-        return [q for q, u in self._heads().items() if u.next_try is None or u.next_try <= now]
+        return [u.queue for u in self.updates.heads() if u.next_try is None or u.next_try <= now]
 
     async def _drain(self, queue: Hashable, retry: bool) -> None:
         if queue in self._busy:
             return
         self._busy.add(queue)
         try:
-            while self.url and (update := self._heads().get(queue)) is not None:
+            while self.url and (update := self.updates.head(queue)) is not None:
                 if update.next_try is not None and update.next_try > self.clock.now():
                     return
                 if not await self._attempt(update) and not retry:
@@ -158,7 +157,7 @@ class Webhook:
         attempt = Attempt(update.id, self.clock.now(), status)
         self.attempts.append(attempt)
         if attempt.confirmed:
-            self.updates.pending.pop(update.id, None)
+            self.updates.remove(update)
             self._gone_since = None
         else:
             self._postpone(update, status, wait)

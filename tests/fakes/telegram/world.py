@@ -23,6 +23,7 @@ class World:
         self.clock = clock
         self.privacy = privacy
         self.bot_to_bot = False
+        self.private_topics = False  # getMe: has_topics_enabled
         self.me: Json = {"id": BOT_ID, "is_bot": True, "first_name": "Askfirst", "username": username}
         self.updates = Updates(clock)
         self.history = History()
@@ -38,10 +39,12 @@ class World:
     # -- people and places ---------------------------------------------------------------------------------------
 
     def person(self, first_name: str, **known: Any) -> Person:
-        """`username`, `last_name`, `language`, `id`, `is_bot` (another bot)."""
+        """`username`, `last_name`, `language`, `id`, `is_bot` (another bot), `started` (has written to the bot)."""
         known.setdefault("id", next(self._person_ids))
+        started = known.pop("started", False)
         person = Person(self, first_name=first_name, **known)
         self.people[person.id] = person
+        person.chat.started = started
         return person
 
     def private(self, person: Person) -> Chat:
@@ -57,12 +60,14 @@ class World:
     def channel(self, title: str, *people: Person, bot: str = "administrator") -> Chat:
         return self._place(Chat(-next(self._super_ids), "channel", title, bot=bot), people)
 
-    def topic(self, chat: Chat, name: str, by: Person | None = None) -> Topic:
-        """By default the bot itself opened it; then everything in it looks like a reply to the bot."""
+    def topic(self, chat: Chat, name: str, by: Person | None = None, *, tell: bool = False) -> Topic:
+        """By default the bot itself opened it, silently; everything in it looks like a reply to the bot then."""
         opener = self.me if by is None else by.json()
-        message = self.service(chat, {"forum_topic_created": {"name": name, "icon_color": 7322096}}, opener)
-        message.topic = message.id
+        message = self.put(chat, opener, {"forum_topic_created": {"name": name, "icon_color": 7322096}})
+        message.topic, message.mine = message.id, by is None
         topic = Topic(message.id, name, opener, message.date)
+        if by is not None or tell:
+            self._tell(message, edited=False)
         chat.topics[topic.id] = topic
         return topic
 
@@ -125,8 +130,7 @@ class World:
     def service(self, chat: Chat, content: Json, sender: Json, channel: Json | None = None) -> Message:
         """Everybody's bots get service messages, whatever their privacy mode."""
         message = self.put(chat, sender, content, sender_chat=channel)
-        if sender is not self.me or "forum_topic_created" in content:
-            self._tell(message, edited=False)
+        self._tell(message, edited=False)
         return message
 
     def hear(self, message: Message, *, edited: bool = False, author: Person | None = None) -> Update | None:
@@ -137,7 +141,12 @@ class World:
         if message.chat.bot in {"left", "kicked"}:
             return None
         noun = "channel_post" if message.chat.kind == "channel" else "message"
-        return self.updates.add(f"edited_{noun}" if edited else noun, message.json(), ("chat", message.chat.id))
+        kind = f"edited_{noun}" if edited else noun
+        message.update = self.updates.add(kind, message.json(), ("chat", message.chat.id))
+        return message.update
+
+    def is_me(self, user: Json) -> bool:
+        return bool(user["id"] == self.me["id"])
 
     def _reaches(self, message: Message, author: Person | None) -> bool:
         """FAQ on privacy mode: commands meant for the bot, replies to it, mentions of it; else nothing."""
@@ -156,7 +165,7 @@ class World:
         if entity["type"] == "bot_command":
             return said.endswith(name) if "@" in said else message.chat.last_bot == self.me["id"]
         if entity["type"] == "text_mention":
-            return bool(entity["user"]["id"] == self.me["id"])
+            return self.is_me(entity["user"])
         return entity["type"] == "mention" and said == name
 
     def press_update(self, person: Person, body: Json) -> Update | None:
@@ -187,6 +196,8 @@ class World:
 
     def _place(self, chat: Chat, people: tuple[Person, ...]) -> Chat:
         chat.members = {person.id: "member" for person in people}
+        if chat.kind != "group":
+            chat.next_id = 2  # the first message says that it was made; in a forum, 1 is the General topic
         self.chats[chat.id] = chat
         return chat
 
