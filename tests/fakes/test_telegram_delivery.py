@@ -80,6 +80,21 @@ async def test_a_long_poll_wakes_up(server: Server, ana: Person) -> None:
     assert await waiting == ["hello"]
 
 
+async def test_a_bot_that_polls_without_pause_can_be_stopped(server: Server) -> None:
+    """In process nothing would ever wait; the server gives the others their turn, as a network does."""
+
+    async def greedy() -> None:
+        async with server.bot() as bot:
+            while True:
+                await bot.get_updates()
+
+    task = asyncio.create_task(greedy())
+    await until(lambda: server.updates.polls > 3)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
 async def test_a_long_poll_ends_with_nothing(server: Server) -> None:
     waiting = asyncio.create_task(poll(server, timeout=30))
     await until(lambda: server.updates.waited_for)
