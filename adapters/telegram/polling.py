@@ -102,7 +102,9 @@ class Polling:
 
     async def look(self) -> int:
         """One call, and everything in it handled; how many updates there were."""
-        updates = await self._bot.raw_updates(self.offset, self._timeout, LIMIT)
+        # After a start or a failure without waiting, so that it is known at once whether all is well.
+        seconds = self._timeout if self.state == "polling" else 0
+        updates = await self._bot.raw_updates(self.offset, seconds, LIMIT)
         try:
             await self._handle(updates)
         finally:
