@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test check bench soak clean
+.PHONY: demo test check bench soak docs schema clean
 
 # Two steps: hashed requirements first, then the program itself without looking anything up.
 .venv/run: requirements/run.txt pyproject.toml
@@ -35,6 +35,14 @@ bench: .venv/dev
 
 soak: .venv/dev
 	$(BIN)/python -m pytest -m soak
+
+# docs/reference/, from the code that it describes.
+docs: .venv/dev
+	$(BIN)/python -m docs.generate
+
+# storage/migrations/newest.sql, after a migration has been added.
+schema: .venv/dev
+	$(BIN)/python -m storage.migrations.write_newest
 
 clean:
 	rm -rf .venv dist .pytest_cache .mypy_cache .ruff_cache

@@ -54,8 +54,11 @@ def phrase_book(settings: Settings) -> PhraseBook:
 
 def load_packs(settings: Settings) -> dict[str, Pack]:
     """Every pack by its name."""
-    folders = (p for p in _folder(settings, "packs").iterdir() if (p / "pack.yaml").is_file())
-    return packs_loader.load_packs(sorted(folders))
+    place = _folder(settings, "packs")
+    packs = packs_loader.load_packs(sorted(p for p in place.iterdir() if (p / "pack.yaml").is_file()))
+    if not packs:
+        raise BadSettings(f"there is no pack in {place}: a pack is a folder with a pack.yaml.")
+    return packs
 
 
 def _folder(settings: Settings, part: str) -> Path:
@@ -94,8 +97,6 @@ def _book(settings: Settings) -> Book:
                 f"{place / 'playbooks'}: another pack has a playbook for {', '.join(sorted(twice))} too."
             )
         playbooks |= found
-    if not packs:
-        raise BadSettings(f"there is no pack in {settings.config / 'packs'}: a pack is a folder with a pack.yaml.")
     if settings.pack is not None and settings.pack not in packs:
         raise BadSettings(f"there is no pack {settings.pack}. There are: {', '.join(sorted(packs))}.")
     fallback = settings.pack or ("research" if "research" in packs else min(packs))

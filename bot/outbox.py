@@ -136,7 +136,9 @@ class Outbox:
 
     def _ended(self, row: int, heard: asyncio.Event | None) -> None:
         task = self._under_way.pop(row)
-        if not task.cancelled() and (error := task.exception()) is not None:
+        error = None if task.cancelled() else task.exception()
+        told = heard is None and isinstance(error, TransportBroken)  # `drain` tells its caller of that
+        if error is not None and not told:
             report("outbox_row_unsettled", error, row=row)
         if heard is not None:
             heard.set()  # the next row of this conversation may be ready now

@@ -112,15 +112,14 @@ class Runner:
     async def _until_written(
         self, envelope: Envelope, settle: Settle | None, still: Callable[[], Awaitable[bool]] | None
     ) -> Handled:
-        if await self._store.seen(envelope.event_id):
-            return Handled("duplicate")
-        stamped = envelope.model_copy(update={"at": self._clock.now(), "new_id": self._new_id()})
+        # No look whether the event is known: nearly none is, and the commit finds those that are.
+        stamp = {"at": self._clock.now(), "new_id": self._new_id()}
         attempt = 1
         while True:
             state = await self._store.load(envelope.place.conversation)
             if still is not None and not await still():
                 return Handled("ignored", "no longer due")
-            complete = stamped.model_copy(update={"about": await self._about(stamped)})
+            complete = envelope.model_copy(update={**stamp, "about": await self._about(envelope)})
             step = self._ask_core(state, complete)
             try:
                 await self._store.commit(_commit(state, complete, step, settle))
@@ -190,6 +189,9 @@ def _points_at(envelope: Envelope) -> str | None:
 def _commit(state: Conversation | None, envelope: Envelope, step: Step, settle: Settle | None) -> Commit:
     """Effects and records sorted into rows. Of two orders for one timer, the later one holds."""
     expected = 0 if state is None else state.revision
+    following = step.state
+    if following.revision != expected + 1:
+        following = following.model_copy(update={"revision": expected + 1})
     timers: dict[str, datetime | None] = {}
     if isinstance(envelope.event, TimerDue):
         timers[envelope.event.name] = None  # it has rung, also where it was rung before its time
@@ -205,7 +207,7 @@ def _commit(state: Conversation | None, envelope: Envelope, step: Step, settle: 
     return Commit(
         envelope=envelope,
         expected_revision=expected,
-        state=step.state.model_copy(update={"revision": expected + 1}),
+        state=following,
         outcome=step.outcome,
         reason=step.reason,
         clarifications=tuple(r for r in step.records if isinstance(r, Clarification)),

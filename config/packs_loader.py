@@ -5,7 +5,7 @@ All mistakes are told at once, each as `file:line: what is wrong`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -41,15 +41,19 @@ class RoutesFile(Model):
 
 
 class Source:
-    """One YAML file with the lines of its parts."""
+    """One YAML file with the lines of its parts. `read` holds the files read before, for a neighbour's marks."""
 
-    def __init__(self, path: Path, problems: list[str]) -> None:
+    def __init__(self, path: Path, problems: list[str], read: dict[Path, yaml.Node | None]) -> None:
         self.path, self.problems = path, problems
         self.data: Any = None
-        notes = Notes(str(path))
-        text = read_text(path, notes)
-        self.node: yaml.Node | None = None if text is None else compose(text, notes)
-        problems += [f"{path}:{max(problem.line, 1)}: {problem.message}" for problem in notes.problems]
+        if path not in read:
+            notes = Notes(str(path))
+            text = read_text(path, notes)
+            node = None if text is None else compose(text, notes)
+            problems += [f"{path}:{max(problem.line, 1)}: {problem.message}" for problem in notes.problems]
+            if not notes.problems:
+                read[path] = node
+        self.node = read.get(path)
         if self.node is not None:
             try:
                 self.data = yaml.constructor.SafeConstructor().construct_document(self.node)
@@ -89,14 +93,36 @@ class Source:
             return None
 
 
-def load_pack(folder: Path) -> Pack:
-    """Raises PackRefused with every mistake found."""
+def load_packs(folders: Iterable[Path]) -> dict[str, Pack]:
+    """Packs by name. A file that two of them use is read once. Raises PackRefused with the mistakes of all."""
+    read: dict[Path, yaml.Node | None] = {}
+    packs: dict[str, Pack] = {}
     problems: list[str] = []
-    head = Source(folder / "pack.yaml", problems)
-    routes = Source(folder / "routes.yaml", problems)
-    phases = Source(folder / "phases.yaml", problems) if (folder / "phases.yaml").exists() else None
-    menus = Source(folder / "menus.yaml", problems)
-    tongues = [Source(path, problems) for path in sorted((folder / "triggers").glob("*.yaml"))]
+    for folder in folders:
+        try:
+            pack = load_pack(folder, read)
+        except PackRefused as refused:
+            problems += [problem for problem in refused.problems if problem not in problems]
+        else:
+            if pack.name in packs:
+                problems.append(
+                    f"{folder / 'pack.yaml'}:1: another pack is named {pack.name!r} too; rename one of them"
+                )
+            packs[pack.name] = pack
+    if problems:
+        raise PackRefused(problems)
+    return packs
+
+
+def load_pack(folder: Path, read: dict[Path, yaml.Node | None] | None = None) -> Pack:
+    """Raises PackRefused with every mistake found. `read`: files that are known already."""
+    problems: list[str] = []
+    read = {} if read is None else read
+    head = Source(folder / "pack.yaml", problems, read)
+    routes = Source(folder / "routes.yaml", problems, read)
+    phases = Source(folder / "phases.yaml", problems, read) if (folder / "phases.yaml").exists() else None
+    menus = Source(folder / "menus.yaml", problems, read)
+    tongues = [Source(path, problems, read) for path in sorted((folder / "triggers").glob("*.yaml"))]
 
     about, listed, shown = head.read(PackFile), routes.read(RoutesFile), menus.read(Menus)
     rules = phases.read(PhaseRules) if phases else PhaseRules()
@@ -112,7 +138,7 @@ def load_pack(folder: Path) -> Pack:
     if not tongues:
         problems.append(f"{folder / 'triggers'}:1: holds no language; add one file a language, e.g. en.yaml")
     if about and about.marks_from:
-        languages += _marks_of(folder.parent / about.marks_from, head)
+        languages += _marks_of(folder.parent / about.marks_from, head, read)
     lexicon = _compiled([(s, lang) for s, lang in languages if lang], problems)
     if problems or about is None or listed is None or shown is None or rules is None:
         raise PackRefused(problems)
@@ -125,18 +151,20 @@ def load_pack(folder: Path) -> Pack:
         menus=shown,
         languages=tuple(lang for _, lang in languages if lang),
     )
-    vars(pack)["lexicon"] = lexicon  # where its cached_property keeps it: what was compiled as a check is not thrown away
+    vars(pack)["lexicon"] = lexicon  # where its cached_property keeps it: compiled to be checked, kept to be used
     return pack
 
 
-def _marks_of(neighbour: Path, head: Source) -> list[tuple[Source, Language | None]]:
+def _marks_of(
+    neighbour: Path, head: Source, read: dict[Path, yaml.Node | None]
+) -> list[tuple[Source, Language | None]]:
     """The marks of the neighbour's languages, and nothing else of them."""
     paths = sorted((neighbour / "triggers").glob("*.yaml"))
     if not paths:
         head.report(("marks_from",), f"there is no pack with languages at {neighbour}")
     found: list[tuple[Source, Language | None]] = []
     for path in paths:
-        source = Source(path, head.problems)
+        source = Source(path, head.problems, read)
         language = source.read(Language)
         if language and (language.marks or language.fold):
             bare = Language(language=language.language, gaps=language.gaps, fold=language.fold, marks=language.marks)

@@ -29,7 +29,7 @@ One file is one playbook:
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import get_args
@@ -57,16 +57,40 @@ from config.yaml_nodes import (
 OTHER = "Other, I'll describe it"
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-_PLAYBOOK = ("workflow", "title", "purpose", "policy", "questions")
-_QUESTION = (
-    "id", "form", "topic", "text", "why", "options", "recommended", "because", "grounding", "stakes", "optional",
-    "field", "changes", "known", "known_from_phases", "known_from_paste",
-)  # fmt: skip
-_GROUNDING = ("kind", "reference")
-_OPTION = ("label", "tradeoff")
-_KINDS = get_args(Grounding.model_fields["kind"].annotation)
+# The keys of a file and what they are for; docs/reference/playbooks.md is made from them.
+PLAYBOOK: Mapping[str, str] = {
+    "workflow": "the workflow that it belongs to, as in the pack's routes.yaml",
+    "title": "stands above the card",
+    "purpose": "one sentence under the title: what the answers decide",
+    "policy": f"one of {', '.join(POLICIES)}; `playbook` if left out",
+    "questions": "the list of questions, in the order in which they are asked",
+}
+QUESTION: Mapping[str, str] = {
+    "id": "a short name that stays when the wording changes",
+    "form": "`choice` (if left out), `open` for own words, or `validate` for a statement to confirm",
+    "topic": "the decision, in 3 to 6 words",
+    "text": "the question in full, where the topic does not say it",
+    "why": "one sentence: which document or decision changes with the answer",
+    "options": "`A: label — what is gained; what is lost`, or label and tradeoff as keys; Other is added by itself",
+    "recommended": "the letter of the recommended option",
+    "because": "the reason for the recommendation, pointing to the case at hand",
+    "grounding": "what that reason rests on; see below",
+    "stakes": "`critical` or `minor` (if left out): critical questions are asked first when a round is full",
+    "optional": "`true` if it may be skipped",
+    "field": "the empty field that the answer fills; without it nobody is asked",
+    "changes": "the document that changes with the answer; without it nobody is asked",
+    "known": "by option letter (or `as_said`, for an open answer): phrases of a request that already answer it",
+    "known_from_phases": "numbers of phases; a file of one of them answers it",
+    "known_from_paste": "words that introduce a pasted text which answers it",
+}
+GROUNDING: Mapping[str, str] = {
+    "kind": "what the reason is; see the list",
+    "reference": "where it can be looked up, or whom it concerns",
+}
+OPTION: Mapping[str, str] = {"label": "what is chosen", "tradeoff": "what is gained and what is lost"}
+KINDS = get_args(Grounding.model_fields["kind"].annotation)
 _STAKES = get_args(Question.model_fields["stakes"].annotation)
-_FORMS = get_args(Form)
+FORMS = get_args(Form)
 
 
 @dataclass
@@ -120,7 +144,7 @@ def read_playbook(path: Path, *, deny: Sequence[str] = ()) -> Read:
     root = compose(text, notes) if text is not None else None
     if root is None:
         if not notes.problems:
-            notes.refuse(1, "empty", "the file is empty; a playbook has " + ", ".join(_PLAYBOOK))
+            notes.refuse(1, "empty", "the file is empty; a playbook has " + ", ".join(PLAYBOOK))
         return Read(None, notes.problems)
     return _playbook(root, notes, deny)
 
@@ -129,7 +153,7 @@ def _playbook(root: Node, notes: Notes, deny: Sequence[str]) -> Read:
     found = items(root, "a playbook", notes)
     if not found:
         return Read(None, notes.problems or [Problem(notes.file, 1, "refused", "empty", "the playbook is empty")])
-    known_keys(found, _PLAYBOOK, "a playbook", notes)
+    known_keys(found, tuple(PLAYBOOK), "a playbook", notes)
     values = {key: _required(found, key, root, notes) for key in ("workflow", "title", "purpose")}
     name = _text(found, "policy", notes) or "playbook"
     policy = POLICIES.get(name)
@@ -159,9 +183,9 @@ def _playbook(root: Node, notes: Notes, deny: Sequence[str]) -> Read:
 
 def _entry(node: MappingNode, notes: Notes, *, needs_other: bool) -> tuple[Entry, _Places]:
     found = items(node, "a question", notes)
-    known_keys(found, _QUESTION, "a question", notes)
+    known_keys(found, tuple(QUESTION), "a question", notes)
     place = _Places(_start(node), fields={name: _start(key) for name, (key, _) in found.items()})
-    form = _one_of(found, "form", _FORMS, "choice", notes)
+    form = _one_of(found, "form", FORMS, "choice", notes)
     options = _options(found, place, notes, needs_other=needs_other and form == "choice")
     because = _text(found, "because", notes)
     question = Question.model_validate(
@@ -221,7 +245,7 @@ def _option(node: Node, notes: Notes) -> tuple[str, str]:
     """`label — tradeoff` in one line, or a mapping of the two."""
     if isinstance(node, MappingNode):
         found = items(node, "an option", notes)
-        known_keys(found, _OPTION, "an option", notes)
+        known_keys(found, tuple(OPTION), "an option", notes)
         return _text(found, "label", notes), _text(found, "tradeoff", notes)
     written = " ".join(text_of(node, "an option", notes).split())
     label, _, tradeoff = written.partition(" — ")
@@ -232,11 +256,11 @@ def _grounding(node: Node | None, notes: Notes) -> Grounding | None:
     if node is None:
         return None
     found = items(node, "grounding", notes)
-    known_keys(found, _GROUNDING, "grounding", notes)
-    name = _one_of(found, "kind", _KINDS, "", notes)
+    known_keys(found, tuple(GROUNDING), "grounding", notes)
+    name = _one_of(found, "kind", KINDS, "", notes)
     if not name:
         if "kind" not in found:
-            notes.refuse(node, "missing", f"`kind` is missing; it is one of {', '.join(_KINDS)}")
+            notes.refuse(node, "missing", f"`kind` is missing; it is one of {', '.join(KINDS)}")
         return None
     return Grounding.model_validate({"kind": name, "reference": _text(found, "reference", notes)})
 

@@ -5,15 +5,25 @@ Every mistake is reported at once. Secrets are `SecretStr`: they print as stars.
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict, TomlConfigSettingsSource
+from pydantic.fields import FieldInfo
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
 
 FILE = Path("askfirst.toml")
+PREFIX, NESTED = "ASKFIRST_", "__"
 TOKEN = re.compile(r"\d+:[A-Za-z0-9_-]+")
 SECRET = re.compile(r"[A-Za-z0-9_-]{1,256}")
 BUNDLED = Path(__file__).parent  # packs and phrases that ship with the program
@@ -28,7 +38,13 @@ class AccessSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    allow: tuple[str, ...] = ()
+    allow: tuple[str, ...] = Field(
+        default=(),
+        description=(
+            "who is let in beside the terminal: a list of `platform:id`, of persons or places, such as "
+            "`telegram:7512345678`; `telegram:*` and `*` let in everybody there; nobody if left out"
+        ),
+    )
 
     @field_validator("allow")
     @classmethod
@@ -46,15 +62,21 @@ class AccessSettings(BaseModel):
 
 
 class TelegramSettings(BaseModel):
-    """`token` switches Telegram on. `webhook_url` (https) makes Telegram call us, with `secret`; without, we poll.
-    `base_url` ends in `/bot`, for a Bot API server of one's own or a fake one."""
+    """One bot. Polling needs no address of one's own; a webhook needs https and a secret."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    token: SecretStr | None = None
-    base_url: str | None = None
-    webhook_url: str | None = None
-    secret: SecretStr | None = None
+    token: SecretStr | None = Field(default=None, description="the bot's token from @BotFather; switches Telegram on")
+    base_url: str | None = Field(
+        default=None, description="a Bot API server of one's own; ends in `/bot`, and the token follows"
+    )
+    webhook_url: str | None = Field(
+        default=None, description="where Telegram is to deliver (https); else the bot asks Telegram for updates"
+    )
+    secret: SecretStr | None = Field(
+        default=None,
+        description="a long random word, sent along with each delivery; a webhook needs it",
+    )
 
     @field_validator("token")
     @classmethod
@@ -88,23 +110,46 @@ class HttpSettings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    host: str = "127.0.0.1"
-    port: int = Field(default=8080, ge=0, le=65535)
+    host: str = Field(default="127.0.0.1", description="the address that `askfirst serve` listens on")
+    port: int = Field(default=8080, ge=0, le=65535, description="its port; 0 takes a free one")
+
+
+class _Environment(EnvSettingsSource):
+    """A list that is no JSON is told with all other mistakes; the library would stop at it."""
+
+    def decode_complex_value(self, field_name: str, field: FieldInfo, value: Any) -> Any:
+        try:
+            return super().decode_complex_value(field_name, field, value)
+        except ValueError:
+            return value
 
 
 class Settings(BaseSettings):
-    """`database` is a path of a SQLite file, "memory:" or later a postgresql URL; `config` a folder with packs/ and
-    phrases/ to use instead of the bundled ones; `pack` overrides the pack of places without a setting;
-    `grace_seconds` is the time between the last answer and the hand-over (RD-16)."""
+    """Everything that can be set. The descriptions are what docs/reference/settings.md is made from."""
 
     model_config = SettingsConfigDict(
-        env_prefix="ASKFIRST_", env_nested_delimiter="__", toml_file=FILE, extra="forbid", frozen=True
+        env_prefix=PREFIX,
+        env_nested_delimiter=NESTED,
+        env_ignore_empty=True,  # `ASKFIRST_PACK= askfirst chat` means: as if it were not set
+        toml_file=FILE,
+        extra="forbid",
+        frozen=True,
     )
 
-    database: str = "askfirst.db"
-    config: Path = BUNDLED
-    pack: str | None = None
-    grace_seconds: float = Field(default=5.0, ge=0, le=3600)
+    database: str = Field(
+        default="askfirst.db", min_length=1, description='the SQLite file; "memory:" keeps everything in memory only'
+    )
+    config: Path = Field(
+        default=BUNDLED,
+        description="a folder with `packs/` or `phrases/`; what it lacks is taken from the bundled ones",
+    )
+    pack: str | None = Field(
+        default=None,
+        description="the pack of places without a setting of their own; else `triage` in Slack, `research` elsewhere",
+    )
+    grace_seconds: float = Field(
+        default=5.0, ge=0, le=3600, description="seconds between the last answer and the hand-over, to change one in"
+    )
     access: AccessSettings = AccessSettings()
     telegram: TelegramSettings = TelegramSettings()
     http: HttpSettings = HttpSettings()
@@ -114,29 +159,73 @@ class Settings(BaseSettings):
         cls,
         settings_cls: type[BaseSettings],
         init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003
         dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003 - the library's signature
         file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+        return init_settings, _Environment(settings_cls), TomlConfigSettingsSource(settings_cls)
 
 
 def load_settings(**overrides: Any) -> Settings:
     """Read the settings; `overrides` come from the command line and win."""
     given = {key: value for key, value in overrides.items() if value is not None}
+    lines = list(_misspelt())
     try:
-        return Settings(**given)
+        if FILE.exists() and not FILE.is_file():
+            raise BadSettings(f"{FILE} is no file, so no settings can be read from it. Move it away.")
+        settings = Settings(**given)
     except ValidationError as error:
-        lines = [_mistake(dict(one)) for one in error.errors(include_input=False, include_url=False)]
-        raise BadSettings("\n".join(["the settings can not be used:", *lines])) from None
+        lines += [_mistake(dict(one)) for one in error.errors(include_input=False, include_url=False)]
     except tomllib.TOMLDecodeError as error:
         raise BadSettings(f"{FILE} is not readable as TOML: {error}. Correct it, or move it away.") from None
+    except UnicodeDecodeError:
+        raise BadSettings(f"{FILE} is not UTF-8 text. Save it as UTF-8, or move it away.") from None
     except (OSError, ValueError) as error:
         raise BadSettings(f"the settings can not be read: {error}") from None
+    if lines:
+        raise BadSettings("\n".join(["the settings can not be used:", *lines]))
+    return settings
+
+
+def variables(model: type[BaseModel] = Settings, prefix: str = PREFIX) -> Iterator[tuple[str, FieldInfo]]:
+    """Every setting by its variable, those of its parts after it."""
+    for name, field in model.model_fields.items():
+        inner = field.annotation
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            yield from variables(inner, f"{prefix}{name.upper()}{NESTED}")
+        else:
+            yield f"{prefix}{name.upper()}", field
+
+
+def _misspelt() -> Iterator[str]:
+    """Variables that look like one of ours. Others that begin so may belong to somebody else, and are left alone."""
+    given = {name.upper() for name in os.environ if name.upper().startswith(PREFIX)}
+    known = [name for name, _ in variables()]
+    strange = [name for name in sorted(given.difference(known)) if NESTED not in name]
+    if strange:
+        from difflib import get_close_matches
+
+        for name in strange:
+            for meant in get_close_matches(name, known, 1, cutoff=0.85):
+                yield f"  {name}: no such setting; is {meant} meant?"
+
+
+# Where the library would speak of Python's types; by its codes: docs.pydantic.dev/latest/errors/validation_errors
+_HINTS = {
+    "extra_forbidden": "no such setting; remove it",
+    "tuple_type": 'must be a list of texts, such as ["telegram:7512345678"] (as a variable: in JSON)',
+    "string_type": "must be a text, in quotes",
+    "string_too_short": "must not be empty",
+    "float_parsing": "must be a number",
+    "float_type": "must be a number",
+    "model_type": "must be a table of settings",
+    "model_attributes_type": "must be a table of settings",
+    "path_type": "must be the path of a folder, in quotes",
+}
 
 
 def _mistake(error: dict[str, Any]) -> str:
     path = [str(part) for part in error["loc"]]
-    variable = "ASKFIRST_" + "__".join(path).upper()
-    hint = "no such setting; remove it" if error["type"] == "extra_forbidden" else error["msg"]
+    variable = PREFIX + NESTED.join(part for part in path if not part.isdecimal()).upper()
+    hint = _HINTS.get(error["type"], error["msg"].removeprefix("Value error, "))
     return f"  {'.'.join(path) or FILE} ({variable}, or in {FILE}): {hint}"

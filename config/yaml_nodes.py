@@ -20,7 +20,7 @@ LARGEST = 500_000  # bytes; the bundled playbooks are below 10 kB, and PyYAML re
 DEEPEST = 20  # levels; a playbook has six
 
 _FAST: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # missing where PyYAML was built without libyaml
-_TAGS = yaml.resolver.Resolver()
+_TAGS: Any = yaml.resolver.Resolver()
 
 
 @dataclass
@@ -92,28 +92,30 @@ def _compose_told(text: str, notes: Notes) -> Node | None:
 
 
 def _compose(text: str, notes: Notes, loader: Any) -> Node | None:
-    """Nodes from the parser's events, in one pass. yaml.compose recurses, in C without a limit, and follows aliases."""
+    """Nodes from the parser's events, in one pass. yaml.compose recurses, in C without a limit."""
     root: Node | None = None
     open_nodes: list[tuple[MappingNode | SequenceNode, list[Node]]] = []  # with what is in them so far
     documents = 0
-    for event in yaml.parse(text, Loader=loader):
+    events: Iterator[Any] = yaml.parse(text, Loader=loader)
+    for event in events:
         if isinstance(event, yaml.DocumentStartEvent):
             documents += 1
         if (harm := _harm(event, documents, len(open_nodes))) is not None:
             notes.refuse(event.start_mark.line + 1 if event.start_mark else 0, *harm)
             return None
         node: Node | None = None
+        start, end = event.start_mark, event.end_mark
         if isinstance(event, yaml.ScalarEvent):
             # libyaml says "" where PyYAML says None: written without quotes
             tag = _TAGS.resolve(ScalarNode, event.value, event.implicit)
-            node = ScalarNode(tag, event.value, event.start_mark, event.end_mark, style=event.style or None)
+            node = ScalarNode(tag, event.value, start, end, style=event.style or None)
         elif isinstance(event, yaml.CollectionStartEvent):
             kind_ = MappingNode if isinstance(event, yaml.MappingStartEvent) else SequenceNode
             tag = _TAGS.resolve(kind_, None, event.implicit)
-            open_nodes.append((kind_(tag, [], event.start_mark, event.end_mark, bool(event.flow_style)), []))
+            open_nodes.append((kind_(tag, [], start, end, bool(event.flow_style)), []))
         elif isinstance(event, yaml.CollectionEndEvent):
             node, inside = open_nodes.pop()
-            node.end_mark = event.end_mark
+            node.end_mark = end
             pairs = zip(inside[::2], inside[1::2], strict=True)
             node.value = list(pairs) if isinstance(node, MappingNode) else inside
         if node is not None and open_nodes:
@@ -123,7 +125,7 @@ def _compose(text: str, notes: Notes, loader: Any) -> Node | None:
     return root
 
 
-def _harm(event: yaml.Event, documents: int, depth: int) -> tuple[str, str] | None:
+def _harm(event: Any, documents: int, depth: int) -> tuple[str, str] | None:
     """Code and message where the text holds more than plain data."""
     if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
         return "alias", "anchors and aliases (& and *) are not read; write the value out"
@@ -132,7 +134,7 @@ def _harm(event: yaml.Event, documents: int, depth: int) -> tuple[str, str] | No
     if isinstance(event, yaml.CollectionStartEvent) and depth >= DEEPEST:
         return "too_deep", f"nested deeper than {DEEPEST} levels"
     if getattr(event, "tag", None) not in (None, "!"):
-        return "tag", f"tags such as {getattr(event, 'tag', '')} are not read; remove it"
+        return "tag", f"tags such as {event.tag} are not read; remove it"
     return None
 
 

@@ -27,12 +27,18 @@ def _backup(source: Path, target: Path) -> None:
     if not target.parent.is_dir():
         raise StoreUnavailable(f"the folder {target.parent} does not exist. Create it, or choose another place.")
     part = target.with_name(f"{target.name}.part")
-    part.unlink(missing_ok=True)
+    _remove(part)
     try:
         _copy(source, part)
         part.rename(target)
     finally:
-        part.unlink(missing_ok=True)
+        _remove(part)
+
+
+def _remove(part: Path) -> None:
+    """A copy that was given up, with the files that SQLite keeps beside it."""
+    for end in ("", "-wal", "-shm", "-journal"):
+        part.with_name(f"{part.name}{end}").unlink(missing_ok=True)
 
 
 def _copy(source: Path, part: Path) -> None:
@@ -47,7 +53,7 @@ def _copy(source: Path, part: Path) -> None:
             problems = [row[0] for row in copy.execute("PRAGMA integrity_check") if row[0] != "ok"]
             problems += [f"{row[0]} row {row[1]} has no {row[2]}" for row in copy.execute("PRAGMA foreign_key_check")]
     except sqlite3.Error as error:
-        raise unavailable(error, str(source)) from error
+        raise unavailable(error, f"{source} or its copy {part}") from error
     if problems:
         raise StoreUnavailable(
             f"the copy of {source} is damaged, so {source} probably is too: {'; '.join(problems[:3])}. "

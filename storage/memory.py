@@ -277,8 +277,8 @@ def _write(tables: Tables, commit: Prepared) -> None:
     for row in wanted["add_event"]:
         tables.event[row["event_id"]] = row
     for row in wanted["keep_withdrawn"]:
-        earlier = tables.clarification.pop((row["session"], row["id"]))
-        tables.clarification_history[earlier["session"], earlier["id"], earlier["revision"]] = earlier
+        taken = tables.clarification.pop((row["session"], row["id"]))
+        tables.clarification_history[taken["session"], taken["id"], taken["revision"]] = taken
     for row in wanted["keep_clarification"]:
         earlier = tables.clarification.get((row["session"], row["id"]))
         if earlier is not None:

@@ -1,6 +1,7 @@
 """Bringing a database file to the version that this program knows, and refusing one that it does not.
 
-Reading the version costs one query; Alembic (half a second to import) is loaded only when there is something to do.
+Reading the version costs one query. Alembic, which takes half a second to import, is loaded only to bring an older
+database up; a new one is made from `newest.sql`, which is what all migrations together arrive at.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from storage.errors import unavailable
 
 VERSION = "0002"  # the last file in migrations/versions; a test compares them
 BUSY = 5.0  # seconds to wait for another program
+NEWEST = Path(__file__).parent / "migrations" / "newest.sql"  # `make schema` writes it; a test compares
 _ONE = threading.Lock()  # Alembic keeps the migration that runs in a global: alembic.context
 
 
@@ -25,10 +27,17 @@ def check(path: Path) -> str | None:
 
     Raises `NewerDatabase`, or `StoreUnavailable` for a file that is not a database of ours. Changes nothing.
     """
-    if path.is_dir():
-        raise StoreUnavailable(f"{path} is a folder. Name a file in it, such as {path / 'askfirst.db'}.")
-    if not path.exists():
-        return None
+    try:
+        if path.is_dir():
+            raise StoreUnavailable(f"{path} is a folder. Name a file in it, such as {path / 'askfirst.db'}.")
+        if not path.exists():
+            return None
+    except (OSError, ValueError) as error:  # too long a name, a folder that may not be entered, a NUL
+        said = getattr(error, "strerror", None) or error
+        raise StoreUnavailable(
+            f"the database {str(path)[:200]} can not be used: {said}. "
+            "Choose another file with ASKFIRST_DATABASE or --db."
+        ) from None
     try:
         with closing(_connect(path, create=False)) as connection:
             tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
@@ -58,13 +67,51 @@ def upgrade(path: Path) -> str:
 
     One transaction: when it is interrupted, the file is as it was.
     """
-    if check(path) == VERSION:
+    found = check(path)
+    if found == VERSION:
         return VERSION
     if not path.parent.is_dir():
         raise StoreUnavailable(
             f"the folder {path.parent} does not exist, so the database {path} can not be made. "
             "Create the folder, or choose another file with ASKFIRST_DATABASE or --db."
         )
+    if found is None:
+        _make(path)
+        return VERSION
+    migrate(path)
+    return VERSION
+
+
+def _make(path: Path) -> None:
+    """All tables at once, where there are none."""
+    try:
+        with closing(_connect(path, create=True)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            try:
+                if connection.execute("SELECT 1 FROM sqlite_master").fetchone() is None:  # nobody was faster
+                    for statement in NEWEST.read_text(encoding="utf-8").split(";\n\n"):
+                        connection.execute(statement)
+                    connection.execute("INSERT INTO alembic_version VALUES (?)", (VERSION,))
+                connection.execute("COMMIT")
+            except BaseException:
+                if connection.in_transaction:
+                    connection.execute("ROLLBACK")
+                raise
+    except sqlite3.Error as error:
+        raise unavailable(error, str(path)) from error
+
+
+def newest(path: Path) -> str:
+    """The text of `newest.sql`, from a database that the migrations have made."""
+    with closing(_connect(path, create=False)) as connection:
+        rows = connection.execute(
+            "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY rowid"
+        )
+        return ";\n\n".join("\n".join(line.rstrip() for line in row[0].strip().splitlines()) for row in rows) + ";\n"
+
+
+def migrate(path: Path) -> None:
+    """Run the migrations that are missing."""
     from alembic import command
     from sqlalchemy.exc import DBAPIError
 
@@ -77,7 +124,6 @@ def upgrade(path: Path) -> str:
         raise
     except sqlite3.Error as error:
         raise unavailable(error, str(path)) from error
-    return VERSION
 
 
 def alembic_config(connection: Any) -> Any:

@@ -124,7 +124,7 @@ clarification = Table(
     sqlite_strict=True,
 )
 
-# What a replacement or amendment replaced: every earlier revision.
+# Every revision that no longer stands: replaced, amended or taken back.
 clarification_history = Table(
     "clarification_history",
     metadata,

@@ -20,6 +20,8 @@ _MICROSECOND = timedelta(microseconds=1)
 # surrogate pair.
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
+_HALF = re.compile("[\ud800-\udfff]")
+
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=to_jsonable_python)
 
 
@@ -57,4 +59,7 @@ def cleaned(value: Any) -> Any:
 
 def canonical(value: Any) -> str:
     """One JSON text per value: sorted keys, no spaces. Hashes are taken over its UTF-8 bytes."""
+    written = _ENCODER.encode(value)
+    if "\\u0000" not in written and (written.isascii() or not _HALF.search(written)):
+        return written  # nearly always: looking through the text costs a tenth of looking through the value
     return _ENCODER.encode(cleaned(value))

@@ -1,8 +1,8 @@
 """`askfirst audit verify`: is the audit log whole, and does every clarification agree with it (AU-2)?
 
 What it finds: rows that were changed, removed, put in or moved; an end that was cut off; clarifications changed by
-hand, without an entry, or gone. What no check inside one file can find: a change that recomputes every hash behind
-it. Against that, keep the heads (`heads`) somewhere else.
+hand, without an entry, gone, or taken back without one. What no check inside one file can find: a change that
+recomputes every hash behind it. Against that, keep the heads (`heads`) somewhere else.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any
 from bot.ports import AuditFinding
 from storage.chain import EMPTY, REMOVED, Head, clarification_hash, digest, entry_hash
 from storage.records import RecordStore, Row, Snapshot
+from storage.rows import WITHDRAWN
 
 # Named in the message when the entry's own details show them to differ.
 _COMPARED = ("chosen", "chosen_text", "chosen_via", "user_message_ref", "user_note", "topic", "question")
@@ -25,7 +26,10 @@ class _Entries:
     """What a chain says of the clarifications of its session."""
 
     named: dict[tuple[str, int], dict[str, Any]] = field(default_factory=dict)
+    recorded: set[tuple[str, int]] = field(default_factory=set)  # the keys of `named`, found or not
+    withdrawn: dict[tuple[str, int], str] = field(default_factory=dict)  # and where the chain says so
     removed: int = 0  # rows whose details were removed on request
+    removed_withdrawals: int = 0  # of these, the ones that took back a clarification
 
 
 async def verify(store: RecordStore) -> list[AuditFinding]:
@@ -60,12 +64,16 @@ async def _chain(snapshot: Snapshot, chain: str, entries: _Entries) -> AsyncIter
             yield AuditFinding(chain, where, "was changed after it was written: its hash does not fit")
         if row["details"] is None:
             entries.removed += 1
+            entries.removed_withdrawals += row["event"] == WITHDRAWN
         elif digest(row["details"]) != row["details_hash"]:
             yield AuditFinding(chain, where, "its details were changed after they were written")
         else:
             details = json.loads(row["details"])
             if "clarification_hash" in details:
                 entries.named[details["clarification_id"], details["revision"]] = details
+                entries.recorded.add((details["clarification_id"], details["revision"]))
+            elif row["event"] == WITHDRAWN and "clarification_id" in details:
+                entries.withdrawn[details["clarification_id"], details.get("revision", 0)] = where
         last = Head(row["seq"], row["hash"])
     head = await snapshot.chain_head(chain)
     if head is None:
@@ -78,8 +86,15 @@ async def _chain(snapshot: Snapshot, chain: str, entries: _Entries) -> AsyncIter
 
 
 async def _clarifications(snapshot: Snapshot, session: str, entries: _Entries) -> AsyncIterator[AuditFinding]:
-    async for row in _revisions(snapshot, session):
+    last: dict[str, int] = {}  # of each clarification that has earlier revisions
+    async for row, standing in _revisions(snapshot, session):
         where = f"clarification {row['id']} revision {row['revision']}"
+        if not standing:
+            last[row["id"]] = row["revision"]
+        else:
+            last.pop(row["id"], None)
+            if (row["id"], row["revision"]) in entries.withdrawn:
+                yield AuditFinding(session, where, "was taken back, but is still there")
         details = entries.named.pop((row["id"], row["revision"]), None)
         if details is None:
             if not entries.removed:
@@ -90,14 +105,28 @@ async def _clarifications(snapshot: Snapshot, session: str, entries: _Entries) -
             differs = [name for name in _COMPARED if name in details and details[name] != row[name]]
             names = ", ".join(differs) or "a field that the entry does not repeat"
             yield AuditFinding(session, where, f"was changed after it was recorded: {names}")
+    for id_, revision in last.items():
+        later = any(named == id_ for named, _ in entries.named)  # told below
+        if (id_, revision) not in entries.withdrawn and not later and not entries.removed_withdrawals:
+            yield AuditFinding(
+                session,
+                f"clarification {id_} revision {revision}",
+                "is gone, and no entry says that it was taken back",
+            )
+    for (id_, revision), entry in entries.withdrawn.items():
+        if (id_, revision) not in entries.recorded and not entries.removed:
+            yield AuditFinding(
+                session, entry, f"takes back clarification {id_} revision {revision}, which was never recorded"
+            )
     for id_, revision in entries.named:
         yield AuditFinding(
             session, f"clarification {id_} revision {revision}", "is in the audit log, but the clarification is gone"
         )
 
 
-async def _revisions(snapshot: Snapshot, session: str) -> AsyncIterator[Row]:
+async def _revisions(snapshot: Snapshot, session: str) -> AsyncIterator[tuple[Row, bool]]:
+    """Every revision, by number; True with those that stand."""
     async for row in snapshot.history(session):
-        yield row
+        yield row, False
     async for row in snapshot.clarifications(session):
-        yield row
+        yield row, True

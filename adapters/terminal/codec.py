@@ -20,9 +20,21 @@ LONGEST_LINE = 1_000_000  # bytes; a reader must not be made to hold what nobody
 MENTION = re.compile(r"@askfirst\b[:,]?[ \t]*", re.IGNORECASE)
 
 
+CODES = {
+    "not_utf8": "the line is not UTF-8",
+    "not_json": "the line is not JSON, or nested too deeply",
+    "not_an_object": "the line is JSON, but no object",
+    "too_long": f"the line is longer than {LONGEST_LINE} bytes",
+    "wrong_type": "a key has a value of another type than it must have; the message names it",
+    "nothing_said": "a key that is needed is missing; the message names it",
+    "several_acts": "the line asks for more than one of text, press, edit and delete",
+    "internal": "our mistake; nothing of the line was stored, and the log says where it happened",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class BadLine:
-    """Why a line can not be read, and what to do about it."""
+    """Why a line can not be read, and what to do about it. `code` is one of CODES."""
 
     code: str
     message: str
@@ -119,7 +131,7 @@ def read_line(raw: bytes) -> Line | BadLine:
     if len(raw) > LONGEST_LINE:
         return BadLine("too_long", f"a line has at most {LONGEST_LINE} bytes; send the text as several messages")
     try:
-        value = json.loads(raw.decode("utf-8"))
+        value = json.loads(raw.decode("utf-8-sig"))  # some editors begin a file with a byte order mark
     except UnicodeDecodeError:
         return BadLine("not_utf8", "the line is not UTF-8")
     except (ValueError, RecursionError):

@@ -95,7 +95,7 @@ class Lines:
 
 
 class Writer:
-    """Writes lines of JSON, each at once. When nobody reads any more it says so with `TransportBroken`."""
+    """Writes lines of JSON, each at once. When they reach nobody any more it says so with `TransportBroken`."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
@@ -104,8 +104,13 @@ class Writer:
         try:
             self._stream.write(encode(line))
             self._stream.flush()
-        except (BrokenPipeError, ValueError) as error:
+        except BrokenPipeError as error:
             raise TransportBroken("nobody reads the output any more") from error
+        except (OSError, ValueError) as error:  # a full disk, a closed stream
+            said = getattr(error, "strerror", None) or error
+            raise TransportBroken(
+                f"the output can not be written: {said}. What was said is stored; the rest comes first next time."
+            ) from error
 
     def show(self, shown: Shown) -> None:
         self.write(message_line(shown))
@@ -129,8 +134,10 @@ async def run_jsonl(make_parts: Callable[[Callable[[Shown], None]], Parts], sour
     writer = Writer(sink)
     try:
         return await _talk(Chat(make_parts(writer.show)), Lines(source), writer)
-    except TransportBroken:
+    except TransportBroken as broken:
         writer.abandon()
+        if not isinstance(broken.__cause__, BrokenPipeError):  # that is how a reader says "enough"
+            raise
         return 1
 
 

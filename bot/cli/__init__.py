@@ -6,8 +6,10 @@ import asyncio
 import gc
 import json
 import os
+import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal, NoReturn
 
@@ -22,6 +24,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,  # its tracebacks show local variables, which may hold secrets
+    rich_markup_mode=None,  # a mistake is one line, for people and for logs; boxes wrap it
     help="Askfirst asks before anyone acts: conversational intake in chat, stored with proof.",
 )
 audit_app = typer.Typer(no_args_is_help=True, help="The audit log.")
@@ -41,6 +44,33 @@ def fail(message: str, code: int = 1) -> NoReturn:
     raise typer.Exit(code)
 
 
+def _run(work: Coroutine[Any, Any, int]) -> NoReturn:
+    raise typer.Exit(asyncio.run(_stoppable(work)))
+
+
+async def _stoppable(work: Coroutine[Any, Any, int]) -> int:
+    """SIGINT and SIGTERM end it between two steps: what is being written is written first."""
+    task = asyncio.ensure_future(work)
+    stopped: list[signal.Signals] = []
+
+    def stop(number: signal.Signals) -> None:
+        stopped.append(number)
+        task.cancel()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        with suppress(NotImplementedError):  # Windows: docs.python.org/3/library/asyncio-platforms.html
+            asyncio.get_running_loop().add_signal_handler(number, stop, number)
+    try:
+        return await task
+    except asyncio.CancelledError:
+        if not stopped:
+            raise
+        typer.echo(
+            f"askfirst: stopped by {stopped[0].name}. What was done is stored; start it again to go on.", err=True
+        )
+        return 128 + stopped[0]
+
+
 def emit(value: Any) -> None:
     typer.echo(json.dumps(value, ensure_ascii=False))
 
@@ -58,7 +88,7 @@ def chat(
     """Talk to the bot here, on this terminal; no token is needed."""
     from bot.cli.chat import run_chat
 
-    raise typer.Exit(asyncio.run(run_chat(_settings(database=db, config=config, pack=pack), jsonl=jsonl)))
+    _run(run_chat(_settings(database=db, config=config, pack=pack), jsonl=jsonl))
 
 
 @app.command()
@@ -68,8 +98,8 @@ def demo() -> None:
     from bot.cli.demo import play_sample
 
     if sys.stdin.isatty() and sys.stdout.isatty():
-        raise typer.Exit(asyncio.run(run_chat(_settings(database="askfirst-demo.db"), jsonl=False)))
-    raise typer.Exit(asyncio.run(play_sample(_settings())))
+        _run(run_chat(_settings(database="askfirst-demo.db"), jsonl=False))
+    _run(play_sample(_settings()))
 
 
 @app.command()
@@ -89,7 +119,7 @@ def _records(stream: BinaryIO) -> Iterator[object]:
         if not raw.strip():
             continue
         try:
-            yield json.loads(raw.decode("utf-8"))
+            yield json.loads(raw.decode("utf-8-sig"))  # some editors begin a file with a byte order mark
         except RecursionError:
             yield ValueError(f"line {number}: nested too deeply")
         except ValueError as error:
@@ -137,7 +167,7 @@ def route(jsonl: Jsonl = False, config: Config = None) -> None:
 
 @app.command()
 def check(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH…", help="Files or folders.")], as_json: Json = False
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Files or folders.")], as_json: Json = False
 ) -> None:
     """Lint playbooks, packs, phrases and filed rounds: every problem with file and line."""
     from dataclasses import asdict
@@ -157,14 +187,17 @@ def check(
 
 @app.command()
 def export(
-    form: Annotated[Literal["json", "jsonl", "csv", "md"], typer.Option("--format")] = "json",
+    form: Annotated[
+        Literal["json", "jsonl", "csv", "md"],
+        typer.Option("--format", metavar="json|jsonl|csv|md", help="How to write them."),
+    ] = "json",
     session: Session = None,
     db: Db = None,
 ) -> None:
     """Print the clarifications, with the names that other programs rely on."""
     from bot.cli.records import export_to
 
-    raise typer.Exit(asyncio.run(export_to(_settings(database=db), form, session, sys.stdout)))
+    _run(export_to(_settings(database=db), form, session, sys.stdout))
 
 
 @app.command()
@@ -172,7 +205,7 @@ def sessions(as_json: Json = False, db: Db = None) -> None:
     """List the sessions, newest first."""
     from bot.cli.records import list_sessions
 
-    raise typer.Exit(asyncio.run(list_sessions(_settings(database=db), as_json)))
+    _run(list_sessions(_settings(database=db), as_json))
 
 
 @app.command()
@@ -180,7 +213,7 @@ def show(session: Annotated[str, typer.Argument(metavar="ID")], as_json: Json = 
     """One session whole: its request, clarifications and audit rows."""
     from bot.cli.records import show_session
 
-    raise typer.Exit(asyncio.run(show_session(_settings(database=db), session, as_json)))
+    _run(show_session(_settings(database=db), session, as_json))
 
 
 @app.command()
@@ -193,7 +226,7 @@ def replay(
     """Fold the session's events again and compare the result with the stored state."""
     from bot.cli.records import replay_session
 
-    raise typer.Exit(asyncio.run(replay_session(_settings(database=db, config=config), session, as_json)))
+    _run(replay_session(_settings(database=db, config=config), session, as_json))
 
 
 @audit_app.command("verify")
@@ -201,7 +234,7 @@ def audit_verify(as_json: Json = False, db: Db = None) -> None:
     """Check every hash chain, and each clarification against its audit row."""
     from bot.cli.records import verify_audit
 
-    raise typer.Exit(asyncio.run(verify_audit(_settings(database=db), as_json)))
+    _run(verify_audit(_settings(database=db), as_json))
 
 
 @db_app.command("upgrade")
@@ -236,27 +269,47 @@ def _path(db: str | None) -> Path:
 def main() -> None:
     """The console script: known refusals become one plain message, whatever command they come from."""
     gc.set_threshold(200_000, 20, 50)  # modules and packs are made to stay: at the usual 700, a tenth of the start
+    closed = [name for name in ("stdin", "stdout") if getattr(sys, name) is None]
+    if closed:
+        _leave(f"{' and '.join(closed)} is closed. Give it a file or a pipe, /dev/null if need be.")
     try:
-        app()
-    except BrokenPipeError:  # nobody reads any more, as behind `head`; keep Python from saying so again at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+        try:
+            app()
+        finally:  # now, where a full disk can still be told
+            sys.stdout.flush()
+    except BrokenPipeError:  # nobody reads any more, as behind `head`
+        _leave(None)
+    except OSError as error:
+        where = f": {error.filename}" if error.filename else ", while reading or writing"
+        _leave(f"{error.strerror or error}{where}")
     except Exception as error:
         if not isinstance(error, _refusals()):
             raise
-        typer.echo(f"askfirst: {error}", err=True)
-        sys.exit(1)
+        _leave(str(error))
+
+
+def _leave(message: str | None) -> NoReturn:
+    """Say what was wrong and exit 1. What can not be flushed is dropped, or Python would complain of it once more."""
+    if message is not None:
+        typer.echo(f"askfirst: {message}", err=True)
+    if sys.stdout is not None:
+        try:
+            sys.stdout.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(1)
 
 
 def _refusals() -> tuple[type[Exception], ...]:
     """What is wrong outside of this program and says so itself. Imported only once something has been raised."""
+    from bot.outbox import TransportBroken
     from bot.ports import StoreUnavailable
     from config.packs_loader import PackRefused
     from config.phrases_loader import PhraseFileError
     from config.problems import Unloadable
     from config.settings import BadSettings
 
-    return (BadSettings, PackRefused, PhraseFileError, StoreUnavailable, Unloadable)
+    return (BadSettings, PackRefused, PhraseFileError, StoreUnavailable, TransportBroken, Unloadable)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from datetime import timedelta
@@ -44,7 +45,9 @@ async def run_chat(settings: Settings, *, jsonl: bool) -> int:
     async with program(settings) as running:
         make = await parts_of(running)
         if jsonl:
-            return await run_jsonl(make, sys.stdin.buffer, sys.stdout.buffer)
+            # A reader of its own: at exit Python would wait for sys.stdin, which the thread of a read still holds.
+            source = os.fdopen(sys.stdin.fileno(), "rb", closefd=False)
+            return await run_jsonl(make, source, sys.stdout.buffer)
         from adapters.terminal.interactive import run_interactive
 
         return await run_interactive(make)

@@ -118,7 +118,8 @@ async def verify_audit(settings: Settings, as_json: bool) -> int:
         ends = await heads(store)
     if as_json:
         listed = [{"chain": f.chain, "where": f.where, "message": f.message} for f in findings]
-        typer.echo(json.dumps({"ok": not findings, "findings": listed, "heads": ends}, ensure_ascii=False))
+        written = {chain: {"seq": head.seq, "hash": head.hash} for chain, head in ends.items()}
+        typer.echo(json.dumps({"ok": not findings, "findings": listed, "heads": written}, ensure_ascii=False))
     else:
         for finding in findings:
             typer.echo(f"{finding.chain} {finding.where}: {finding.message}")

@@ -1,73 +1,72 @@
-"""The closed vocabulary of the audit log (AU-1). The store refuses any other event."""
+"""The closed vocabulary of the audit log (AU-1), each event with its meaning. The store refuses any other event."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
 
 from bot.core.model import PersonId
 
 # The protocol's own events; names as in the spec-state format that they are exported in.
-PROTOCOL_EVENTS = frozenset(
-    {
-        "spec_created",
-        "tier_set",
-        "scope_locked",
-        "scope_change",
-        "phase_started",
-        "phase_completed",
-        "phase_skipped",
-        "phase_rerun",
-        "phase_blocked",
-        "phase_jump",
-        "intake_round",
-        "clarification_resolved",
-        "bulk_accept_recommended",
-        "clarification_gate_violation",
-        "clarification_escalation",
-        "gate_approved",
-        "gate_bypassed",
-        "gate_withheld",
-        "verify_item_raised",
-        "verify_item_moved",
-        "verify_item_resolved",
-        "run_abandoned",
-        "run_resumed",
-        "injection_incident",
-    }
-)
+PROTOCOL_EVENTS: Final[Mapping[str, str]] = {
+    "spec_created": "a specification was begun",
+    "tier_set": "how big the work is was decided: the tier sets how many questions a round may hold",
+    "scope_locked": "what the specification covers was fixed",
+    "scope_change": "something was added to the scope, or taken out, after it was fixed",
+    "phase_started": "a phase began",
+    "phase_completed": "a phase ended with its document",
+    "phase_skipped": "a phase was left out, with the reason",
+    "phase_rerun": "a phase that had ended was done again",
+    "phase_blocked": "a phase can not go on until something is decided",
+    "phase_jump": "somebody went to another phase than the next one",
+    "intake_round": "a round of questions was put on the table",
+    "clarification_resolved": "a question was answered; the entry holds the hash of the whole clarification",
+    "bulk_accept_recommended": "somebody accepted the recommendations of several questions in one message",
+    "clarification_gate_violation": "something was begun although a question that it hangs on is open",
+    "clarification_escalation": "a question went to somebody else, because nobody here can answer it",
+    "gate_approved": "a person let the work through a gate",
+    "gate_bypassed": "a person let the work pass a closed gate, with the reason",
+    "gate_withheld": "a person kept a gate closed",
+    "verify_item_raised": "something that has to be checked was noted",
+    "verify_item_moved": "something that has to be checked was handed to a later phase",
+    "verify_item_resolved": "something that had to be checked was checked",
+    "run_abandoned": "the work was given up",
+    "run_resumed": "the work was taken up again",
+    "injection_incident": "quoted or handed-in text tried to give orders; nothing of it was followed",
+}
 
-PRODUCT_EVENTS = frozenset(
-    {
-        "route.menu_shown",
-        "route.chosen",
-        "route.reopened",
-        "round.closed",
-        "round.reposted",
-        "answer.replaced",
-        "answer.withdrawn",
-        "answer.amended",
-        "answer.conflict",
-        "answer.conflict_settled",
-        "answer.confirmation_asked",
-        "answer.confirmation_declined",
-        "answer.skipped",
-        "answer.force_quit",
-        "answer.put_off",
-        "answer.delegated",
-        "answer.message_deleted",
-        "session.opened",
-        "session.paused",
-        "session.resumed",
-        "session.completed",
-        "session.cancelled",
-        "session.replaced",
-        "access.refused",
-        "access.answer_refused",
-        "access.settings_changed",
-        "delivery.failed",
-        "delivery.restored",
-    }
-)
+PRODUCT_EVENTS: Final[Mapping[str, str]] = {
+    "route.menu_shown": "it was not clear what is wanted, and the menu was shown",
+    "route.chosen": "the workflow was settled, with what settled it",
+    "route.reopened": "somebody wanted another workflow than the one taken",
+    "round.closed": "every question of a round has ended",
+    "round.reposted": "an open round was shown again",
+    "answer.replaced": "an answer was replaced before its round closed",
+    "answer.withdrawn": "an answer was taken back before its round closed",
+    "answer.amended": "an answer was changed after its round had closed, and the change confirmed",
+    "answer.conflict": "two people gave different answers to one question",
+    "answer.conflict_settled": "it was decided which of two answers stands",
+    "answer.confirmation_asked": "words that may be an answer were asked back before anything was recorded",
+    "answer.confirmation_declined": "that question was answered with no",
+    "answer.skipped": "an optional question was left open on purpose",
+    "answer.force_quit": "a round was ended early, where its protocol allows that",
+    "answer.put_off": "somebody will answer later, or has to ask first",
+    "answer.delegated": "somebody left a question to another person, or to the bot",
+    "answer.message_deleted": "the message that an answer came from was deleted; the answer stands",
+    "session.opened": "a request came in, and a session began",
+    "session.paused": "a session was set aside for another one",
+    "session.resumed": "a session that was set aside goes on",
+    "session.completed": "everything is settled, and the result was handed over",
+    "session.cancelled": "somebody called the request off",
+    "session.replaced": "a session ended because something else was wanted",
+    "access.refused": "somebody who is not let in wrote to the bot",
+    "access.answer_refused": "somebody answered who may not answer here",
+    "access.settings_changed": "a setting of this place was changed",
+    "delivery.failed": "a message could not be brought to its place",
+    "delivery.restored": "messages arrive again at that place",
+}
 
-EVENTS = PROTOCOL_EVENTS | PRODUCT_EVENTS
+EVENTS: Final[Mapping[str, str]] = {**PROTOCOL_EVENTS, **PRODUCT_EVENTS}
 
 
 def human(person: PersonId) -> str:

@@ -26,7 +26,7 @@ class Book:
     )
     grace: timedelta = timedelta(seconds=5)  # RD-16
     bot_names: Mapping[str, str] = field(default_factory=lambda: {"terminal": "askfirst"})  # ours, by platform
-    closing_sessions_kept: int = 5  # ended sessions kept whole in a conversation's state, for amendments
+    closing_sessions_kept: int = 3  # ended sessions kept whole in a conversation's state, for amendments
 
     # The second half of a double click answers the question that has moved under the finger: b50 of the field cases.
     tap_pause: Mapping[str, timedelta] = field(

@@ -75,7 +75,7 @@ class DeliveryFailed(Model):
     """A message of ours can not be delivered and will not be tried again (CH-7)."""
 
     kind: Literal["undelivered"] = "undelivered"
-    card: str | None
+    card: str | None = None
     reason: str
     text: str = ""  # the plain words that did not arrive
 

@@ -244,7 +244,7 @@ class Ancient(Model):
 
     id: str
     number: int
-    workflow: str | None
+    workflow: str | None = None
     how: str
     at: datetime
 

@@ -95,6 +95,7 @@ class Phrase(NamedTuple):
     ends_clause: bool = False
     in_topic: bool = False
     unless: frozenset[str] = frozenset()
+    needs: tuple[frozenset[str], ...] = ()  # of each set at least one word must be there, or nothing can match
 
 
 Reading = Literal["said", "denied", "doubted"]
@@ -115,6 +116,7 @@ class Sentence(NamedTuple):
     topic: frozenset[int]  # numbers of the words that name what a text is about
     asked: bool
     doubtful: bool
+    said: frozenset[str]  # the words, for a quick no
 
 
 class Statement:
@@ -180,7 +182,12 @@ def phrase(line: str) -> Phrase:
     if all(step.optional for step in steps):
         raise ValueError("it would match any text; at least one word must not be optional")
     unless = frozenset(word.text for token in barred for word in words(token.replace("|", " ")))
-    return Phrase(tuple(steps), ends, in_topic, unless)
+    needs = tuple(
+        frozenset(choice[0] for choice in step.choices)
+        for step in steps
+        if not step.optional and not any(choice[0].startswith("{") for choice in step.choices)
+    )
+    return Phrase(tuple(steps), ends, in_topic, unless, needs)
 
 
 # -- sentences -------------------------------------------------------------------------------------------------------
@@ -194,9 +201,9 @@ def _sentences(text: str) -> Iterator[Sentence]:
             gaps = [text[a.end : b.start] for a, b in pairwise(found)]
             breaks = frozenset(i + 1 for i, gap in enumerate(gaps) if _CLAUSE_END.search(gap))
             commas = frozenset(i + 1 for i, gap in enumerate(gaps) if _COMMA.search(gap))
-            said = {w.text for w in found}
+            said = frozenset(w.text for w in found)
             asked = text[start:end].rstrip().endswith(("?", "？")) and not _POLITE & said
-            yield Sentence(found, breaks, commas, _topic(found, breaks), asked, _doubtful(found))
+            yield Sentence(found, breaks, commas, _topic(found, breaks), asked, _doubtful(found), said)
         start = end
 
 
@@ -234,7 +241,7 @@ def _topic(found: tuple[Word, ...], breaks: frozenset[int]) -> frozenset[int]:
 
 
 def _matches(sentence: Sentence, sought: Phrase) -> Iterator[Match]:
-    if any(word.text in sought.unless for word in sentence.words):
+    if any(need.isdisjoint(sentence.said) for need in sought.needs) or not sought.unless.isdisjoint(sentence.said):
         return
     for first in range(len(sentence.words)):
         end = _longest(sentence, sought.steps, first, joined=True)

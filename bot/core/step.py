@@ -100,7 +100,8 @@ def _undelivered(turn: Turn, event: DeliveryFailed) -> None:
     session = turn.state.session(name) or turn.state.current
     turn.audit("delivery.failed", session, card=event.card, reason=event.reason, words=quote(event.text))
     if session is not None:
-        turn.put(session.model_copy(update={"undelivered": event.reason}))
+        failed = session.model_copy(update={"undelivered": event.reason})  # no `put`: nobody has acted
+        turn.set(sessions=tuple(failed if s.id == session.id else s for s in turn.state.sessions))
 
 
 def _due(turn: Turn, event: TimerDue) -> None:

@@ -216,6 +216,8 @@ class Turn:
 
     def finish(self) -> Step:
         """The step: older ended sessions shrink to a line, changed sessions get their row."""
+        if self.outcome == "ignored" and (self.records or any(isinstance(e, Say | Redraw) for e in self.effects)):
+            self.outcome, self.reason = "accepted", None  # two messages in one step, and only one was ignored
         for session in self.state.sessions:
             before = self.before.session(session.id)
             if before is session:

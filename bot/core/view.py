@@ -304,7 +304,7 @@ def with_document(document: dict[str, Any], title: str, words: str) -> Message:
             File(
                 name=f"{session}.json",
                 media="application/json",
-                content=json.dumps(document, ensure_ascii=False, indent=1),
+                content=json.dumps(document, ensure_ascii=False),
             ),
         ),
     )

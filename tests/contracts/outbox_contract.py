@@ -10,7 +10,7 @@ import pytest
 
 from bot.ports import Settle, StaleRevision
 from storage.records import RecordStore
-from tests.storage.build import LEASE, ROOM, START, after, claim, commit, redraw, say, texts, timer_due
+from tests.storage.build import LEASE, ROOM, START, after, claim, commit, redraw, say, texts, timer_due, words
 
 Row = dict[str, Any]
 
@@ -90,6 +90,44 @@ class OutboxContract(RawRows):
         assert await store.about(ROOM, "m4") is None
         assert await store.about("terminal:other", "m1") is None
         assert await store.waiting() == 0
+
+    async def test_what_a_message_shows_now_is_its_last_posting_or_redrawing(self, store: RecordStore) -> None:
+        shown = [say("first", card="c"), redraw("second", "c"), redraw("never sent", "d"), say("other")]
+        await store.commit(commit("e1", out=tuple(shown)))
+        await store.commit(commit("e2", 0, "terminal:other", out=(say("elsewhere", card="c"),)))
+        assert await store.shown(ROOM, "m1") is None
+        first, elsewhere = await claim(store)
+        await store.settle(Settle(first.row, "m1"))
+        await store.settle(Settle(elsewhere.row, "m1"))
+        assert await store.shown(ROOM, "m1") == words("first")
+        for message in ("m1", None, "m2"):
+            [row] = await claim(store)
+            await store.settle(Settle(row.row, message))
+        assert await store.shown(ROOM, "m1") == words("second")
+        assert await store.shown(ROOM, "m2") == words("other")
+        assert await store.shown("terminal:other", "m1") == words("elsewhere")
+        assert await store.shown(ROOM, "m3") is None
+
+    async def test_a_claim_takes_the_rows_of_the_platforms_it_is_for(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", 0, "telegram:1", out=(say("far"),)))
+        await store.commit(commit("e2", 0, "terminal:1", out=(say("near"), say("next"))))
+        await store.commit(commit("e3", 0, "term:1", out=(say("part of the name"),)))
+        before = await self.raw_rows(store, "outbox")
+        for none in ((), ("slack",), ("", "termina", "erminal")):
+            assert await store.claim(START, 10, LEASE, none) == []
+            assert await store.next_due(none) is None
+        assert await self.raw_rows(store, "outbox") == before
+        # The limit counts what may be taken: an older row of a platform that is not spoken here is in nobody's way.
+        assert texts(await store.claim(START, 1, LEASE, ("slack", "terminal"))) == ["near"]
+        assert await store.next_due(("terminal",)) == START + LEASE
+        assert await store.next_due(("telegram", "terminal")) == await store.next_due() == START
+        kept = {row["conversation"]: row for row in await self.raw_rows(store, "outbox") if row["attempts"] == 0}
+        assert (kept["telegram:1"]["lease_until"], kept["term:1"]["lease_until"]) == (None, None)
+        assert texts(await store.claim(START, 10, LEASE)) == ["far", "part of the name"]
+
+    async def test_timers_are_anybodys(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", 0, "telegram:1", out=(say("far"),), timers_set=(("t", after(9)),)))
+        assert await store.next_due(("terminal",)) == await store.next_due(()) == after(9)
 
     async def test_the_first_report_of_a_row_counts(self, store: RecordStore) -> None:
         await store.commit(commit("e1", out=(say("a", card="c"), say("b"))))

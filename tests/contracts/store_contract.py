@@ -31,6 +31,7 @@ from tests.storage.build import (
     say,
     session_row,
     state,
+    taken_back,
     texts,
 )
 
@@ -237,6 +238,60 @@ class StoreContract(OutboxContract):
         with pytest.raises(Unstorable):
             await store.commit(commit("again", 3, **recorded(clarification(revision=3))))
         assert await store.seen("again") is False
+
+    async def test_a_clarification_taken_back_goes_to_the_history_and_keeps_its_count(
+        self, store: RecordStore
+    ) -> None:
+        """RP-3: Undo."""
+        await store.commit(commit("e1", **recorded(clarification(chosen="A"), clarification("other"))))
+        await store.commit(commit("e2", 1, at=after(1), **taken_back()))
+        assert [row["id"] for row in await self.raw_rows(store, "clarification")] == ["other"]
+        [kept] = await self.raw_rows(store, "clarification_history")
+        assert (kept["id"], kept["revision"], kept["chosen"]) == ("clar-2026-12-01-001", 1, "A")
+        assert await verify(store) == []
+        for wrong in (1, 3):
+            with pytest.raises(Unstorable):
+                await store.commit(commit("wrong", 2, **recorded(clarification(revision=wrong))))
+        await store.commit(commit("e3", 2, at=after(2), **recorded(clarification(chosen="B", revision=2))))
+        await store.commit(commit("e4", 3, at=after(3), **taken_back(revision=2)))
+        earlier = [(row["revision"], row["chosen"]) for row in await self.raw_rows(store, "clarification_history")]
+        assert earlier == [(1, "A"), (2, "B")]
+        assert await verify(store) == []
+
+    async def test_one_event_may_take_back_and_answer_anew(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", **recorded(clarification(chosen="A"))))
+        back, anew = taken_back(), recorded(clarification(chosen="B", revision=2))
+        both = {"withdrawn": back["withdrawn"], **anew, "audit": (*back["audit"], *anew["audit"])}
+        await store.commit(commit("e2", 1, at=after(1), **both))
+        assert [row["chosen"] for row in await self.raw_rows(store, "clarification")] == ["B"]
+        assert [row["chosen"] for row in await self.raw_rows(store, "clarification_history")] == ["A"]
+        entries = [json.loads(row["details"]) for row in await self.raw_rows(store, "audit")]
+        assert [(entry["revision"], "clarification_hash" in entry) for entry in entries] == [
+            (1, True),
+            (1, False),
+            (2, True),
+        ]
+        assert await verify(store) == []
+
+    @pytest.mark.parametrize(
+        "wrong", [("clar-2026-12-01-001", "s1", 2), ("clar-2026-12-01-001", "s2"), ("clar-9", "s1")]
+    )
+    async def test_what_is_not_there_can_not_be_taken_back(self, store: RecordStore, wrong: tuple[Any, ...]) -> None:
+        await store.commit(commit("e1", **recorded(clarification())))
+        with pytest.raises(Unstorable):
+            await store.commit(commit("e2", 1, **taken_back(*wrong)))
+        twice = taken_back()
+        with pytest.raises(Unstorable):
+            await store.commit(commit("e2", 1, withdrawn=twice["withdrawn"] * 2, audit=twice["audit"]))
+        assert await store.seen("e2") is False
+        assert len(await self.raw_rows(store, "clarification")) == 1
+        assert await self.raw_rows(store, "clarification_history") == []
+
+    @pytest.mark.parametrize("first", [2, 7])
+    async def test_a_clarification_begins_at_revision_1(self, store: RecordStore, first: int) -> None:
+        with pytest.raises(Unstorable):
+            await store.commit(commit("e1", **recorded(clarification(revision=first))))
+        assert await store.load(ROOM) is None
 
     async def test_the_same_clarification_id_in_two_sessions_is_two_clarifications(self, store: RecordStore) -> None:
         await store.commit(commit("e1", **recorded(clarification(session="s1"), clarification(session="s2"))))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
@@ -12,7 +13,8 @@ from adapters.terminal.chat import Chat
 from adapters.terminal.codec import Shown, read_line
 from bot.ports import StoreUnavailable
 from tests.contracts.adapter_contract import AdapterPromises
-from tests.fakes.clock import ManualClock
+from tests.fakes.clock import ManualClock, turns
+from tests.fakes.envelopes import said
 from tests.fakes.store import FakeStore
 from tests.fakes.terminal import terminal_parts
 
@@ -74,3 +76,13 @@ class TestTerminal(AdapterPromises):
     @pytest.fixture
     def harness(self) -> TerminalHarness:
         return TerminalHarness()
+
+    async def test_rows_that_a_server_is_to_send_do_not_keep_the_chat_awake(self, harness: TerminalHarness) -> None:
+        await harness.chat._parts.runner.handle(said("hello", conversation="telegram:1"))
+        line: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        waiting = asyncio.create_task(harness.chat.wait_for(line))
+        await turns()
+        assert harness.clock.slept == []
+        line.set_result(None)
+        await waiting
+        assert harness.store.rows[0].waiting

@@ -20,10 +20,16 @@ LINES = [
     {"edit": "k5", "text": "2: B"},
     {"text": "accept recommendations"},
 ]
-FED = b"".join(json.dumps({**line, "id": f"k{n}"}).encode() + b"\n" for n, line in enumerate(LINES, 1))
 
 
-def run(database: Path, kill_after: int | None = None) -> tuple[list[dict], int]:
+def feed(*lines: dict) -> bytes:
+    return b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+
+
+FED = feed(*({**line, "id": f"k{n}"} for n, line in enumerate(LINES, 1)))
+
+
+def run(database: Path, kill_after: int | None = None, fed: bytes = FED) -> tuple[list[dict], int]:
     command = [ASKFIRST, "chat", "--jsonl", "--db", database]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
@@ -32,7 +38,7 @@ def run(database: Path, kill_after: int | None = None) -> tuple[list[dict], int]
         assert process.stdout is not None
         lines: list[dict] = []
         try:
-            process.stdin.write(FED)
+            process.stdin.write(fed)
             process.stdin.close()
         except BrokenPipeError:
             pass
@@ -77,3 +83,16 @@ def test_killed_twice_the_conversation_is_the_same(tmp_path: Path, undisturbed: 
     assert clarified(database) == undisturbed[1]
     again, _ = run(database)
     assert [line.get("outcome") for line in again] == ["duplicate"] * len(LINES)
+
+
+def test_a_button_of_an_earlier_run_can_be_pressed_by_its_letter(tmp_path: Path) -> None:
+    """CH-1: what a card shows is in the database; after a restart nothing of it is lost."""
+    database = tmp_path / "chat.db"
+    lines, _ = run(database, fed=feed({"text": "/ars-lit-review moss on roofs"}))
+    [card] = [line["message"] for line in lines if line.get("buttons")]
+    for _ in range(2):  # the second press is on the card as redrawn by the first: the next question
+        lines, code = run(database, fed=feed({"press": {"message": card, "button": "B"}}))
+        assert code == 0
+        assert [line["outcome"] for line in lines if "done" in line] == ["accepted"]
+        assert [line["edits"] for line in lines if "edits" in line] == [card]
+    assert [chosen for _, chosen, _ in clarified(database)] == ["B", "B"]

@@ -203,7 +203,7 @@ async def test_rows_of_a_platform_that_is_not_spoken_here_are_left_alone() -> No
     await world.hear("a")
     await world.outbox.drain()
     assert world.wire.texts == ["1. ana: a"]
-    assert world.row(1).waiting
+    assert (world.row(1).waiting, world.row(1).attempts, world.row(1).ready_at) == (True, 0, None)
 
 
 async def test_broken_output_ends_draining_and_keeps_the_row() -> None:

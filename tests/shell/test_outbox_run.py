@@ -71,6 +71,15 @@ async def test_stopping_is_bounded_and_keeps_the_row() -> None:
     assert world.row(1).waiting
 
 
+async def test_rows_of_another_platform_do_not_keep_it_awake() -> None:
+    world = World(auto=False)
+    await world.hear("x", conversation="elsewhere:1")
+    running = asyncio.create_task(world.outbox.run())
+    await turns()
+    assert world.clock.slept == []
+    await stop(running)
+
+
 async def test_run_survives_a_store_that_is_away() -> None:
     world = World(auto=False)
 

@@ -9,8 +9,8 @@ from datetime import timedelta
 import pytest
 import structlog
 
-from bot.core.effects import Reply
-from bot.core.events import ButtonPressed, Envelope
+from bot.core.effects import Reply, Withdrawal
+from bot.core.events import ButtonPressed, Envelope, TimerDue
 from bot.core.model import MessageRef, Person
 from bot.core.state import Conversation
 from bot.core.step import Step
@@ -51,7 +51,7 @@ async def test_the_same_event_again_changes_nothing() -> None:
     assert (again.outcome, len(store.commits), len(store.rows)) == ("duplicate", 1, 1)
 
 
-async def test_a_duplicate_that_slips_past_the_look_is_caught_by_the_commit() -> None:
+async def test_an_event_that_another_worker_has_taken_meanwhile_is_a_duplicate() -> None:
     store = FakeStore()
 
     async def other_worker() -> None:
@@ -146,18 +146,74 @@ async def test_a_cancelled_caller_does_not_undo_what_it_began() -> None:
     assert heard.is_set()
 
 
-async def test_our_own_mistake_is_raised_logged_without_words_and_loses_nothing() -> None:
+async def test_an_event_that_the_core_fails_on_is_kept_as_refused_and_logged_without_words() -> None:
+    """It would fail at every delivery, and hold up what a platform delivers in order."""
     store = FakeStore()
     subject = runner(store)
-    with structlog.testing.capture_logs() as logs, pytest.raises(ZeroDivisionError):
-        await subject.handle(said("break my password is hunter2", "e1"))
+    await subject.handle(said("hello", "e0"))
+    before = store.states["test:1"]
+    with structlog.testing.capture_logs() as logs:
+        handled = await subject.handle(said("break my password is hunter2", "e1"))
+    assert (handled.outcome, handled.reason) == ("refused", "our mistake: ZeroDivisionError")
     assert "hunter2" not in repr(logs)
     assert [(entry["event"], entry["event_id"], entry["error"]) for entry in logs] == [
         ("step_failed", "e1", "ZeroDivisionError")
     ]
-    assert store.commits == []
-    assert not await store.seen("e1")
+    kept = store.commits[-1]
+    assert (kept.envelope.event.text, kept.outcome) == ("break my password is hunter2", "refused")
+    assert (kept.audit, kept.timers_set, kept.clarifications) == ((), (), ())
+    [told] = kept.out
+    assert told.message.blocks[0].spans[0].text == "That was our mistake, and it has been logged."
+    assert store.states["test:1"] == before.model_copy(update={"revision": 2})
+    assert (await subject.handle(said("break", "e1"))).outcome == "duplicate"
     assert (await subject.handle(said("hello", "e2"))).outcome == "accepted"
+
+
+async def test_a_press_that_the_core_fails_on_is_answered() -> None:
+    press = ButtonPressed(
+        person=Person(id="test:ana", name="ana"), token="x", label="x", ref=MessageRef(id="p", quote="x")
+    )
+    handled = await runner(FakeStore(), decide=_fails).handle(said("x").model_copy(update={"event": press}))
+    assert handled.reply is not None
+    assert "our mistake" in handled.reply.text
+
+
+@pytest.mark.parametrize(("addressed", "told"), [(True, ["test:ana"]), (False, [])])
+async def test_in_a_shared_place_only_who_spoke_to_us_is_told(addressed: bool, told: list[str]) -> None:
+    store, heard = FakeStore(), said("break")
+    place = heard.place.model_copy(update={"shared": True})
+    event = heard.event.model_copy(update={"addressed": addressed})
+    await runner(store).handle(heard.model_copy(update={"place": place, "event": event}))
+    assert [say.only_to for say in store.commits[0].out] == told
+
+
+def _fails(state: Conversation | None, envelope: Envelope) -> Step:
+    raise ZeroDivisionError
+
+
+async def test_the_core_may_fail_on_the_first_event_of_a_place() -> None:
+    store = FakeStore()
+    assert (await runner(store).handle(said("break"))).outcome == "refused"
+    assert store.states["test:1"] == Conversation(place=said("break").place, revision=1)
+
+
+def _timer_due() -> Envelope:
+    return said("x").model_copy(update={"event": TimerDue(name="grace:s")})
+
+
+@pytest.mark.parametrize(("envelope", "error"), [(said("x"), MemoryError), (_timer_due(), ValueError)])
+async def test_what_may_go_well_another_time_is_raised_and_nothing_is_written(
+    envelope: Envelope, error: type[Exception]
+) -> None:
+    def fails(state: Conversation | None, envelope: Envelope) -> Step:
+        raise error
+
+    store = FakeStore()
+    with structlog.testing.capture_logs() as logs, pytest.raises(error):
+        await runner(store, decide=fails).handle(envelope)
+    assert [entry["event"] for entry in logs] == ["step_failed"]
+    assert store.commits == []
+    assert not await store.seen(envelope.event_id)
 
 
 async def test_a_store_that_is_away_is_the_callers_business() -> None:
@@ -218,6 +274,17 @@ async def test_ignored_and_refused_are_outcomes_with_reasons() -> None:
     assert (await runner(store).handle(said("chatter"))).reason == "not meant for the bot"
     assert (await runner(store, decide=refuses).handle(said("hello"))).outcome == "refused"
     assert [commit.outcome for commit in store.commits] == ["ignored", "refused"]
+
+
+async def test_a_withdrawal_goes_to_the_store() -> None:
+    taken = Withdrawal(id="clar-1", session="s", revision=1)
+
+    def withdraws(state: Conversation | None, envelope: Envelope) -> Step:
+        return Step(Conversation(place=envelope.place), records=(taken,))
+
+    store = FakeStore()
+    await runner(store, decide=withdraws).handle(said("undo"))
+    assert store.commits[0].withdrawn == (taken,)
 
 
 def test_ids_are_ten_characters_that_can_not_be_mistaken_for_each_other() -> None:

@@ -17,6 +17,7 @@ from typing import Any
 
 from bot.app import load_book
 from bot.core.book import Book
+from bot.core.codec import decode_state
 from bot.core.effects import Step
 from bot.core.events import Envelope, Ignored, MessageReceived
 from bot.core.policies import Access
@@ -49,6 +50,7 @@ def book() -> Book:
         playbooks=load_playbooks(playbooks),
         access=Access(allow=tuple(f"fake:{name}" for name in LET_IN)),
         bot_names={"fake": "askfirst"},
+        closing_sessions_kept=2,
     )
 
 
@@ -206,7 +208,8 @@ class World:
         ]
 
     def state(self, room: str) -> Conversation | None:
-        return self.run(self.store.load(f"fake:{room}"))
+        row = self.store.tables.conversation.get(f"fake:{room}")
+        return None if row is None else decode_state(row["state"])
 
 
 def _dressed(made: Envelope) -> Envelope:

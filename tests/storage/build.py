@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from bot.core.capture import audit_of
-from bot.core.effects import Audit, Block, Clarification, Message, Redraw, Say, SessionRow, Span
+from bot.core.effects import Audit, Block, Clarification, Message, Redraw, Say, SessionRow, Span, Withdrawal
 from bot.core.events import Envelope, Event, MessageReceived, TimerDue
 from bot.core.model import MessageRef, Option, Person, Place
 from bot.core.state import Conversation
@@ -111,6 +111,13 @@ def recorded(*records: Clarification) -> dict[str, Any]:
     events = {1: "clarification_resolved"}
     entries = tuple(audit_of(record, events.get(record.revision, "answer.replaced")) for record in records)
     return {"clarifications": records, "audit": entries}
+
+
+def taken_back(id_: str = "clar-2026-12-01-001", session: str = "s1", revision: int = 1) -> dict[str, Any]:
+    """A withdrawal with its audit entry, as the core gives them."""
+    details = {"clarification_id": id_, "revision": revision, "question": "engine"}
+    audit = Audit(event="answer.withdrawn", session=session, actor="human:terminal:ana", details=details)
+    return {"withdrawn": (Withdrawal(id=id_, session=session, revision=revision),), "audit": (audit,)}
 
 
 def entry(event: str = "intake_round", session: str | None = "s1", **details: Any) -> Audit:

@@ -32,6 +32,7 @@ from tests.storage.build import (
     redraw,
     say,
     session_row,
+    taken_back,
     timer_due,
 )
 
@@ -59,6 +60,10 @@ def _owner(place: str, store: Store) -> Awaitable[Any]:
 
 def _about(place: str, message: str, store: Store) -> Awaitable[Any]:
     return store.about(place, message)
+
+
+def _shown(place: str, message: str, store: Store) -> Awaitable[Any]:
+    return store.shown(place, message)
 
 
 class Stores(RuleBasedStateMachine):
@@ -130,6 +135,11 @@ class Stores(RuleBasedStateMachine):
         if self.write(place, (), **recorded(record)) is None:
             self.clarified[session, id_] = revision
 
+    @rule(place=places, id_=st.sampled_from(["clar-1", "clar-2"]), off=st.sampled_from([0, 0, 0, -1]))
+    def an_answer_is_taken_back(self, place: str, id_: str, off: int) -> None:
+        session = f"of {place}"
+        self.write(place, (), **taken_back(id_, session, self.clarified.get((session, id_), 1) + off))
+
     @precondition(lambda self: self.done)
     @rule(data=st.data(), off=st.integers(-2, 2))
     def an_event_comes_again_or_late(self, data: st.DataObject, off: int) -> None:
@@ -143,9 +153,9 @@ class Stores(RuleBasedStateMachine):
             late = commit(f"late{self.events}", self.revisions[PLACES[0]] + off if off > 0 else 0, PLACES[0])
             assert self.both(lambda store: store.commit(late)) is StaleRevision
 
-    @rule(limit=st.integers(1, 3))
-    def rows_are_claimed(self, limit: int) -> None:
-        rows = self.both(lambda store: store.claim(after(self.now), limit, LEASE))
+    @rule(limit=st.integers(1, 3), platforms=st.sampled_from([None, ("terminal",), ("telegram", "slack"), ()]))
+    def rows_are_claimed(self, limit: int, platforms: tuple[str, ...] | None) -> None:
+        rows = self.both(lambda store: store.claim(after(self.now), limit, LEASE, platforms))
         self.claimed += [row.row for row in rows]
 
     @precondition(lambda self: self.claimed)
@@ -175,7 +185,9 @@ class Stores(RuleBasedStateMachine):
             self.both(partial(_owner, place))
             for message in ("m1", "m2", "m3"):
                 self.both(partial(_about, place, message))
+                self.both(partial(_shown, place, message))
         self.both(lambda store: store.next_due())
+        self.both(lambda store: store.next_due(("terminal",)))
         self.both(lambda store: store.waiting())
         self.both(lambda store: store.due(now + timedelta(seconds=9), 3))
         self.both(lambda store: store.timers("re"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
@@ -38,12 +39,24 @@ def test_every_text_can_be_stored_and_only_what_can_not_is_replaced(value: str) 
     [
         ({"b": 1, "a": [None, True, "ü"]}, '{"a":[null,true,"ü"],"b":1}'),
         ({"a": ("x", 2.5)}, '{"a":["x",2.5]}'),
+        ({"a": ["\ud800"]}, '{"a":["\ufffd"]}'),
         ({"a\0": "\ud800"}, '{"a\ufffd":"\ufffd"}'),
         ({"at": datetime(2026, 12, 1, tzinfo=UTC)}, '{"at":"2026-12-01T00:00:00Z"}'),
     ],
 )
 def test_one_json_text_per_value(value: Any, written: str) -> None:
     assert canonical(value) == written
+
+
+values = st.recursive(
+    st.none() | st.integers() | st.text(st.characters(codec=None)),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(st.characters(codec=None)), inner),
+)
+
+
+@given(values)
+def test_what_is_written_is_the_cleaned_value(value: Any) -> None:
+    assert canonical(value) == json.dumps(cleaned(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
 def test_cleaning_leaves_other_values_alone() -> None:

@@ -15,7 +15,7 @@ from storage.migrate import upgrade
 from storage.queries import as_dict
 from storage.sqlite import SqliteStore, open_sqlite
 from storage.verify import heads, verify
-from tests.storage.build import after, clarification, commit, entry, recorded
+from tests.storage.build import after, clarification, commit, entry, recorded, taken_back
 
 
 @pytest.fixture
@@ -199,6 +199,65 @@ async def test_a_clarification_recorded_without_an_entry(store: SqliteStore) -> 
     await store.commit(commit("e5", 4, clarifications=(clarification("clar-3"),)))
     [finding] = await verify(store)
     assert "has no entry in the audit log" in finding.message
+
+
+MOVE = (
+    "INSERT INTO clarification_history SELECT * FROM clarification WHERE session = 's1' AND revision = 2",
+    "DELETE FROM clarification WHERE session = 's1' AND revision = 2",
+)
+
+
+async def test_a_clarification_moved_to_the_history_by_hand(store: SqliteStore) -> None:
+    [finding] = await found(store, *MOVE)
+    assert finding.where == "clarification clar-2026-12-01-001 revision 2"
+    assert finding.message == "is gone, and no entry says that it was taken back"
+
+
+async def test_a_clarification_taken_back_is_in_order_and_may_come_again(store: SqliteStore) -> None:
+    await store.commit(commit("e5", 4, at=after(4), **taken_back(revision=2)))
+    assert await verify(store) == []
+    await store.commit(commit("e6", 5, at=after(5), **recorded(clarification(revision=3))))
+    assert await verify(store) == []
+
+
+async def test_a_clarification_taken_back_that_is_put_back_by_hand(store: SqliteStore) -> None:
+    await store.commit(commit("e5", 4, at=after(4), **taken_back(revision=2)))
+    findings = await found(
+        store,
+        "INSERT INTO clarification SELECT * FROM clarification_history WHERE revision = 2",
+        "DELETE FROM clarification_history WHERE revision = 2",
+    )
+    assert [finding.message for finding in findings] == ["was taken back, but is still there"]
+
+
+async def test_a_clarification_taken_back_whose_history_is_gone(store: SqliteStore) -> None:
+    await store.commit(commit("e5", 4, at=after(4), **taken_back(revision=2)))
+    [finding] = await found(store, "DELETE FROM clarification_history WHERE revision = 2")
+    assert finding.message == "is in the audit log, but the clarification is gone"
+
+
+async def test_a_clarification_taken_back_without_an_entry(store: SqliteStore) -> None:
+    await store.commit(commit("e5", 4, withdrawn=taken_back(revision=2)["withdrawn"]))
+    [finding] = await verify(store)
+    assert finding.message == "is gone, and no entry says that it was taken back"
+
+
+async def test_an_entry_of_a_withdrawal_that_did_not_happen(store: SqliteStore) -> None:
+    await store.commit(commit("e5", 4, audit=taken_back(revision=2)["audit"]))
+    [finding] = await verify(store)
+    assert finding.message == "was taken back, but is still there"
+
+
+async def test_an_entry_that_takes_back_what_never_was(store: SqliteStore) -> None:
+    await store.commit(commit("e5", 4, audit=taken_back("clar-9")["audit"]))
+    [finding] = await verify(store)
+    assert finding.message == "takes back clarification clar-9 revision 1, which was never recorded"
+
+
+async def test_the_details_of_a_withdrawal_may_be_removed(store: SqliteStore) -> None:
+    await store.commit(commit("e5", 4, at=after(4), **taken_back(revision=2)))
+    tamper(store, "UPDATE audit SET details = NULL WHERE event = 'answer.withdrawn'")
+    assert await verify(store) == []
 
 
 async def test_details_may_be_removed_and_the_chain_still_verifies(store: SqliteStore) -> None:

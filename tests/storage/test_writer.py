@@ -85,12 +85,26 @@ async def test_what_is_asked_while_the_writer_is_busy_goes_in_one_transaction(st
 async def test_a_guilty_commit_costs_one_more_transaction_not_fifty(store: SqliteStore, gate: Gate) -> None:
     await store.commit(commit("old", 0, "terminal:old"))
     crowd = [commit(f"e{n}", 0, f"terminal:{n}", audit=(entry(session=None),)) for n in range(50)]
-    crowd[20] = commit("old", 0, "terminal:20", audit=(entry(session=None),))
+    crowd[20] = commit("stale", 3, "terminal:20", audit=(entry(session=None),))
     results = await asyncio.gather(*(store.commit(one) for one in crowd), return_exceptions=True)
     assert [n for n, result in enumerate(results) if result is not None] == [20]
-    assert isinstance(results[20], DuplicateEvent)
+    assert isinstance(results[20], StaleRevision)
     assert gate.statements.count("COMMIT") == 2
     assert gate.statements.count("ROLLBACK") == 1
+    assert await verify(store) == []
+
+
+async def test_an_event_delivered_again_costs_the_others_nothing(store: SqliteStore, gate: Gate) -> None:
+    await store.commit(commit("old", 0, "terminal:old"))
+    crowd = [commit(f"e{n}", 0, f"terminal:{n}", audit=(entry(session=None),)) for n in range(50)]
+    crowd[20] = commit("old", 0, "terminal:20", audit=(entry(session=None),))
+    crowd[30] = commit("e29", 1, "terminal:29", audit=(entry(session=None),))
+    results = await asyncio.gather(*(store.commit(one) for one in crowd), return_exceptions=True)
+    assert [n for n, result in enumerate(results) if isinstance(result, DuplicateEvent)] == [20, 30]
+    assert [result for n, result in enumerate(results) if n not in (20, 30)] == [None] * 48
+    assert gate.statements.count("COMMIT") == 2
+    assert gate.statements.count("ROLLBACK") == 0
+    assert await store.load("terminal:20") is None
     assert await verify(store) == []
 
 

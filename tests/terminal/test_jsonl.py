@@ -176,9 +176,10 @@ async def test_a_bad_line_says_so_and_the_rest_counts(line: object, code: str) -
 
 async def test_a_failure_of_ours_is_told_and_the_rest_counts() -> None:
     out, code = await feed([{"text": "break it", "id": "u1"}, {"text": "b"}])
-    assert out[0]["error"]["code"] == "internal"
-    assert texts(out) == ["1. you: b"]
-    assert code == 1
+    assert "our mistake" in texts(out)[0]
+    assert out[1] == {"done": "u1", "outcome": "refused", "reason": "our mistake: ZeroDivisionError"}
+    assert texts(out)[1:] == ["1. you: b"]
+    assert code == 0
 
 
 async def test_odd_text_survives() -> None:

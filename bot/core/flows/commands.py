@@ -168,9 +168,14 @@ def _settings(turn: Turn, rest: str, person: Person) -> None:
     """`/settings`, `/settings pack triage`, `/settings answers anyone`."""
     words = rest.split()
     settings = turn.state.settings
+    if words and person.outside:
+        turn.refuse(person, "from outside", "People from outside can not change the settings of this place.")
+        return
     if len(words) == 2 and words[0] == "pack" and words[1] in turn.book.packs:
         settings = settings.model_copy(update={"pack": words[1]})
-    elif words[:1] == ["answers"] and turn.state.current and turn.state.current.requester.id != person.id:
+    elif words[:1] == ["answers"] and any(
+        s.stage.kind != "ended" and s.requester.id != person.id for s in turn.state.sessions
+    ):
         turn.refuse(
             person, "not the requester", "Only the requester of the open intake can change who may answer it."
         )

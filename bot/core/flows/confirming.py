@@ -15,6 +15,13 @@ from bot.core.turn import Turn
 
 def decide(turn: Turn, pending: Pending, choice: str, person: Person, ref: MessageRef) -> None:
     """Carry out one answer. `choice` is the end of a button's token: "n" is no, the rest depends on the question."""
+    session = turn.state.session(getattr(pending.ask, "session", None))
+    if choice != "n" and session is not None and not isinstance(pending.ask, LeaveSession):
+        refusal = intake.may_answer(turn, session, person)  # it may have been taken away since (RD-12)
+        if refusal is not None:
+            turn.audit("access.answer_refused", session, person, reason=refusal)
+            turn.refuse(person, "may not answer here", refusal, session=session)
+            return
     turn.drop_pending(name=pending.id, how=f"✔ {_chosen(pending, choice)}")
     proof = confirmed(ref, pending.ref)
     match pending.ask:
@@ -155,11 +162,15 @@ def _keep_or_switch(turn: Turn, pending: Pending, ask: SettleConflict, text: str
 def typed(turn: Turn, person: Person, text: str, direct: str | None) -> tuple[Pending, str] | None:
     """The question of our own that a typed message answers, and the choice; None when it answers none.
 
-    In a shared place it has to be a direct reply to that question (RP-3); elsewhere the newest one is meant.
+    In a shared place it has to be a direct reply to that question (RP-3); elsewhere the newest one is meant, unless
+    another session's questions have come after it.
     """
     mine = [p for p in turn.state.pending if p.asked_of == person.id]
     if turn.shared or direct is not None:
         mine = [p for p in mine if p.id == direct]
+    elif (current := turn.state.current) is not None:
+        since = current.round.opened_at if current.round else current.started_at
+        mine = [p for p in mine if getattr(p.ask, "session", None) in (None, current.id) or p.at > since]
     if not mine:
         return None
     pending = mine[-1]

@@ -42,6 +42,11 @@ def edited(turn: Turn, event: MessageEdited) -> None:
     if any(_answered_by(i, event.message) and i.answer and i.answer.by != person.id for i in round_.items):
         turn.ignore("edited by somebody else")
         return
+    refusal = intake.may_answer(turn, session, person)
+    if refusal is not None:  # it was taken away since (RD-12)
+        turn.audit("access.answer_refused", session, person, round_, reason=refusal)
+        turn.refuse(person, "may not answer here", refusal, session=session)
+        return
     # Read as if the answers of this very message were still open, so that "accept recommendations" reads the same.
     blank = round_.model_copy(
         update={
@@ -54,7 +59,15 @@ def edited(turn: Turn, event: MessageEdited) -> None:
     reading = replying.read(turn, blank, event.text, event.decoded)
     changed = _changes(turn, round_, reading, event)
     if not changed and not reading.errors:
-        turn.ignore("the edit reads the same")
+        if reading.answers or reading.accepted or reading.kind == "needs_confirmation":
+            turn.ignore("the edit reads the same")
+        else:  # it no longer says what it said, and nothing is withdrawn in silence
+            turn.tell(
+                "I can't read an answer in the edited message; what was recorded before stays.",
+                f"To change it write, for example: change {round_.items[0].number} to …",
+                session=session,
+                round_=round_,
+            )
         return
     reading = reading.model_copy(update={"answers": changed, "accepted": (), "correction": True})
     if session.stage.kind == "ended":

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from bot.core import view
 from bot.core.audit import human
 from bot.core.capture import audit_of, clarification, clarification_id
-from bot.core.effects import Audit
+from bot.core.effects import Audit, Clarification
 from bot.core.flows import handover
 from bot.core.model import Answer, MessageRef, Person, Question, Via
 from bot.core.replies.reading import ItemReading, Reading
@@ -151,21 +151,52 @@ def resolve(
         update={
             "status": "resolved",
             "answer": answer,
-            "rival": None,
+            "rival": None if item.rival is None or same(item.rival, answer) else item.rival,
             "clarification": name,
             "revision": item.revision + 1,
             "tries": 0,
         }
     )
+    if (earlier := unrecord(turn, session, name)) is not None:
+        item = item.model_copy(update={"revision": item.revision - 1})
+        event = earlier.event
     items = tuple(item if i.number == item.number else i for i in round_.items)
     round_ = round_.model_copy(update={"items": items})
-    session = turn.put_round(session.model_copy(update={"counted": counted}), round_)
+    session = turn.put_round(_owed_no_more(session, item.number, answer.by), round_)
+    session = turn.put(session.model_copy(update={"counted": counted}))
     record = clarification(session, round_, item, turn.surface).model_copy(
         update={"platform_at": turn.envelope.platform_at}
     )
     turn.records.append(record)
     turn.records.append(audit_of(record, event))
     return session, round_
+
+
+def _owed_no_more(session: Session, number: int, person: str) -> Session:
+    """Whoever pressed Other and then answers that question otherwise owes no words any more (RP-5)."""
+    stage = session.stage
+    if not isinstance(stage, Asking) or stage.describing.get(person) != number:
+        return session
+    left = {who: owed for who, owed in stage.describing.items() if who != person}
+    return session.model_copy(update={"stage": Asking(describing=left)})
+
+
+def unrecord(turn: Turn, session: Session, name: str) -> Audit | None:
+    """Two messages of one step (RT-11) may answer one question: the later word stands, as the one revision of both.
+
+    Takes back what this step has recorded of a clarification; returns its entry, or None.
+    """
+    for record in turn.records:
+        if isinstance(record, Clarification) and (record.session, record.id) == (session.id, name):
+            turn.records.remove(record)
+            break
+    else:
+        return None
+    for entry in turn.records:
+        if isinstance(entry, Audit) and entry.session == session.id and entry.details.get("clarification_id") == name:
+            turn.records.remove(entry)
+            return entry
+    return None
 
 
 def record(

@@ -9,7 +9,7 @@ from bot.core import view
 from bot.core.capture import quote
 from bot.core.events import MessageReceived
 from bot.core.flows import amending, commands, confirming, gathering, handover, intake, opening, replying, undoing
-from bot.core.flows.words import command, pleasantry, without_mention, yes_or_no
+from bot.core.flows.words import carries_on, command, pleasantry, without_mention, yes_or_no
 from bot.core.model import Material, MessageRef
 from bot.core.replies.reading import ItemReading, Proposal, Reading
 from bot.core.routing import Verdict, read_menu_answer, route
@@ -27,12 +27,13 @@ def message(turn: Turn, event: MessageReceived) -> None:
         return
     if event.forwarded is not None and event.album is None:
         event = event.model_copy(update={"album": "forwarded"})  # several forwards in a row are one act (b26)
-    is_command = command(event.text, turn.bot_name) is not None
+    is_command = event.forwarded is None and command(event.text, turn.bot_name) is not None
     if gathering.belongs(turn, event) and not is_command:
         gathering.gather(turn, event)
         return
     if gathering.waiting_of(turn, event.person):
         gathered(turn)
+        turn.outcome, turn.reason = "accepted", None  # that was the earlier message's
     _whole(turn, event)
 
 
@@ -56,7 +57,7 @@ def _whole(turn: Turn, event: MessageReceived) -> None:
     if mentioned:
         event = event.model_copy(update={"text": bare, "addressed": True})
     said = command(event.text, turn.bot_name, mentioned=mentioned)
-    if said is not None:
+    if said is not None and event.forwarded is None:
         commands.run(turn, *said, person, ref)
         return
     direct = event.addressed or about is not None
@@ -172,6 +173,13 @@ def _amends(turn: Turn, event: MessageReceived, ref: MessageRef, direct: bool) -
         return False
     session, round_ = found
     reading = replying.read(turn, round_, event.text, event.decoded)
+    if not reading.answers and turn.about in (round_.id, session.id):  # "B" in reply to the card of one question
+        anew = tuple(i.model_copy(update={"status": "open", "answer": None}) for i in round_.items)
+        fresh = replying.read(turn, round_.model_copy(update={"items": anew}), event.text, event.decoded)
+        if fresh.answers and all(
+            (i := round_.item(n)) and i.question.option(r.key) for n, r in fresh.answers.items()
+        ):
+            return amending.propose(turn, session, round_, fresh, event.person, ref)
     if not reading.answers or not (reading.correction or (reading.shaped and (direct or not turn.shared))):
         return False
     return amending.propose(turn, session, round_, reading, event.person, ref)
@@ -214,7 +222,9 @@ def _round(
     if event.forwarded is not None:
         _forwarded(turn, session, round_, event, direct)
         return
-    if round_.order is not None and event.order is not None and event.order < round_.order and not direct:
+    unseen = not any(r.id == round_.id for s in turn.before.sessions for r in s.rounds)  # opened in this very step
+    older = round_.order is not None and event.order is not None and event.order < round_.order and not direct
+    if unseen or older:
         if not turn.shared:
             turn.tell(
                 "Your message and my questions crossed, so I did not take it as an answer.",
@@ -260,6 +270,11 @@ def _round(
         still = view.still_open(round_, turn.policy(session).bulk_accept)
         turn.tell("Added to your request.", still, session=session, round_=round_)
         return
+    if carries_on(event.text, turn.book.phrases):
+        replying.nudge(
+            turn, session, round_, "I can't go on before these are answered; nothing is decided meanwhile."
+        )
+        return
     replying.nudge(turn, session, round_, "I can't read an answer in that; nothing is recorded.")
 
 
@@ -298,12 +313,11 @@ def _forwarded(turn: Turn, session: Session, round_: Round, event: MessageReceiv
     What in them is shaped like an answer may be taken as the person's own, if they say so.
     """
     readings = [replying.read(turn, round_, line, event.decoded) for line in event.text.splitlines()[:20]]
-    claims = any(reading.kind in CLAIMS for reading in readings)
-    if claims:
-        _claimed(turn, session, round_, event, event.text, event.forwarded)
-    if turn.shared and not direct and not claims:
+    if turn.shared and not direct and not any(r.shaped for r in readings if r.kind in CLAIMS):
         turn.ignore("ordinary talk")
         return
+    if any(reading.kind in CLAIMS for reading in readings):
+        _claimed(turn, session, round_, event, event.text, event.forwarded)
     request = session.request
     kept = request.model_copy(update={"materials": (*request.materials, *_materials(event))})
     session = turn.put(session.model_copy(update={"request": kept}))

@@ -96,7 +96,8 @@ def _answers(
     turn: Turn, session: Session, round_: Round, reading: Reading, person: Person, ref: MessageRef
 ) -> Session:
     accepted: Sequence[int] = reading.accepted
-    if accepted and not turn.policy(session).bulk_accept:
+    bulk = accepted or reading.kind in ("accept_all", "accept_all_except")
+    if bulk and not turn.policy(session).bulk_accept:
         accepted = ()
         turn.tell(
             "These questions have no recommendations to accept in bulk; each needs your words.", session=session

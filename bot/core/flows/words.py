@@ -51,6 +51,16 @@ def yes_or_no(text: str, book: PhraseBook) -> Literal["yes", "no"] | None:
     return "yes" if yes else "no"
 
 
+def carries_on(text: str, book: PhraseBook) -> bool:
+    """ "continue", "go on", "keep moving": decides nothing while a round is open (RD-6)."""
+    classes = _classes(text, book)
+    return (
+        bool(classes)
+        and any("carry_on" in names for names in classes or ())
+        and all(names & {"carry_on", "polite", "filler"} for names in classes or ())
+    )
+
+
 def pleasantry(text: str, book: PhraseBook) -> bool:
     """Thanks, ok, a smiley, nothing at all: no request (RT-14)."""
     classes = _classes(text, book)

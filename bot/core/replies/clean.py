@@ -26,7 +26,7 @@ _FENCE: Final = re.compile(r"```(?:[a-z]{1,12}\n)?")
 _STRUCK: Final = re.compile(r"~~[^~\n]+~~|(?<![\w~])~(?=\S)[^~\n]+~(?![\w~])")
 _BOLD: Final = re.compile(r"(?<![\w*])(\*{1,3})(?=[^\s*])([^*\n]{1,300})(?<=\S)\1(?![\w*])")
 _ITALIC: Final = re.compile(r"(?<!\w)(_{1,2})(?=[^\s_])([^\n]{1,300}?)(?<=[^\s_])\1(?!\w)")
-_BULLET: Final = re.compile(r"(?m)^[ \t]*(?:[•·▪◦‣●]|[*+\-–](?=[ \t]))[ \t]*(?=\S)")
+_BULLET: Final = re.compile(r"(?m)^[ \t]*(?:[•·▪◦‣●]|[*+\-–](?=[ \t]))[ \t]*(?:\[[ xX]\][ \t]+)?(?=\S)")
 _STAR: Final = re.compile(r"(?m)^[ \t]*\*(?=[\w#])|(?<=\w)\*[ \t]*$")
 _COMMAND: Final = re.compile(r"\A\s*[/!][A-Za-z][\w\-]{0,31}(?:@\w{1,32})?(?=[ \t]+\S)")
 _QUOTE: Final = re.compile(r"[ \t\u200e\u200f\u2066-\u2069\ufeff]*(?:>|❯)[> \t]*(.*)")
@@ -114,11 +114,13 @@ def _angle(found: re.Match[str]) -> str:
         return target if target.startswith("http") else bare
     if label.strip("/") == bare.strip("/") or target.startswith(("mailto:", "tel:")):
         return label
-    return f"{label} ({target})"
+    return f"[{label}]({target})" if any(c.isdigit() for c in label) else f"{label} ({target})"
 
 
 def _label(found: re.Match[str]) -> str:
     label, target = found.group(1), found.group(2)
+    if any(c.isdigit() for c in label) and not label.startswith("@"):
+        return f"[{label}]({target})"  # "[2a](…)" names a place, it answers nothing
     return " " if label.startswith("@") else f"{label} ({target})"
 
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from bot.core.replies.letters import AFTER_A
 from bot.core.replies.message import Message
 from bot.core.replies.reading import ItemError, Slot
 from bot.core.replies.statement import Statement
 from bot.core.replies.typed import read_typed
-from bot.core.replies.value import Value, letter_ends
+from bot.core.replies.value import Value, letter_ends, skip_leads
 from bot.core.replies.values import read_value, without_courtesy
 
 _LONG_PROSE = 40  # words of running text before the first item that make the message no answer (RP-1)
@@ -49,18 +50,59 @@ def in_company(msg: Message, statements: Sequence[Statement]) -> list[Statement]
     """Drop items that count only beside others: a bare "2 …" in words, a letter found in running text, and
     whatever stands in or behind long prose."""
     items = [s for s in statements if s.kind == "item"]
+    excepting = any(s.kind == "except" for s in statements)
     dropped: list[Statement] = []
-    if len(items) == 1:
+    if items and items[0].buried and not _led_in(msg, items[0].first):
+        if not any(_chooses(msg, item) for item in items[1:]) or any(_is_said(msg, item) for item in items):
+            dropped = items
+        elif not any(_chooses(msg, s) and (s.bound, s.glued) == (items[0].bound, items[0].glued) for s in items[1:]):
+            dropped = items[:1]
+    elif len(items) == 1:
         item = items[0]
-        astray = item.buried and not _led_in(msg, item.first)
-        if item.weak or astray or _says_nothing(msg, item):
+        if item.weak or _in_passing(msg, item) or (not excepting and _says_nothing(msg, item)):
             dropped = items
     first = items[0].first if items else 0
     spoken = sum(t.kind in ("word", "char") for t in msg.tokens[:first])
     if items and spoken > _LONG_PROSE and (spoken > 4 * _LONG_PROSE or not items[0].on_line):
-        return []
+        start = _list_below(msg, items)
+        if start is None:
+            return []
+        dropped = items[: items.index(start)]
     gone = {id(s) for s in dropped}
     return [replace(s, kind="words") if id(s) in gone else s for s in statements]
+
+
+def _is_said(msg: Message, item: Statement) -> bool:
+    """ "Rooms 1A and 2B are booked": something is said of it, it chooses nothing."""
+    at = skip_leads(msg, item.start, msg.count)
+    return bool(msg.letter(at) and msg.at("copula", at + 1)) and not msg.at("verdict", at + 1)
+
+
+def _in_passing(msg: Message, item: Statement) -> bool:
+    """ "The 2a branch is broken", "I have 2 B vitamins": unbound, with words before it and read on after it."""
+    at = item.start
+    if item.bound or item.tail >= 0 or not msg.letter(at) or at + 1 >= msg.count or item.first == 0 == item.start - 1:
+        return False
+    ahead = msg.at("article", item.first) or msg.skip_decoration(0, item.first) < item.first
+    return bool(ahead) and msg.tokens[at + 1].kind == "word" and not msg.any_at(AFTER_A, at + 1)
+
+
+def _chooses(msg: Message, item: Statement) -> bool:
+    return bool(msg.letter(skip_leads(msg, item.start, msg.count))) and not item.weak
+
+
+def _list_below(msg: Message, items: Sequence[Statement]) -> Statement | None:
+    """The first item of a list that stands below long prose: each on a line of its own, down to the end."""
+    below: Statement | None = None
+    for item in reversed(items):
+        if not (item.on_line and item.bound):
+            break
+        below = item
+    if below is None or (
+        below is items[-1] and not (msg.tokens[below.first - 1].kind == "para" and _chooses(msg, below))
+    ):
+        return None
+    return below
 
 
 def _says_nothing(msg: Message, item: Statement) -> bool:
@@ -96,7 +138,7 @@ def take(msg: Message, sums: Sums, statement: Statement, following: Statement | 
         _take_rest(msg, sums, statement)
     elif kind == "same":
         slot = Slot(number=0, letters=tuple(chr(65 + i) for i in range(26)))
-        end = statement.value_end if statement.value_end >= 0 else statement.end
+        end = statement.end
         head = statement.value_end if statement.value_end >= 0 else statement.start + 1
         sums.same = (
             read_value(msg, statement.start, max(head, statement.start + 1), slot, glued=True),
@@ -107,6 +149,7 @@ def take(msg: Message, sums: Sums, statement: Statement, following: Statement | 
             sums.accepted = True
         elif end > tail and msg.skip_decoration(tail, end) < end:
             sums.loose = True
+            sums.doubted = sums.doubted or any(msg.limits(i) for i in range(tail, end))
             sums.notes.append(msg.words(tail, end))
     elif kind == "except":
         sums.excepting = True
@@ -204,6 +247,8 @@ def _take_item(msg: Message, sums: Sums, item: Statement, following: Statement |
             sums.unknown.append(number)
             continue
         value = spread[n] if spread else _item_value(msg, item, start, end, slot)
+        if item.hedged and value.kind == "letter":
+            value = replace(value, kind="tentative")
         if item.sub:
             sums.subs.setdefault(number, []).append((item.sub, value))
             continue
@@ -252,16 +297,19 @@ def _spread(msg: Message, item: Statement, start: int, end: int) -> list[Value] 
         if slot is None:
             return None
         values.append(read_value(msg, i, i + 1, slot, glued=True))
-    return values if sum(v.kind in ("letter", "multiple") for v in values) == len(values) else None
+    return values if sum(v.kind in ("letter", "multiple") and v.letter != "" for v in values) == len(values) else None
 
 
 def _item_value(msg: Message, item: Statement, start: int, end: int, slot: Slot) -> Value:
     forced = {
-        "skip": "skip", "unsure": "unsure", "later": "deferred", "withdraw": "unclear", "reject": "needs_answer",
-        "explain": "question", "recommended": "recommended", "slip": "unclear",
+        "skip": "skip", "leave": "skip", "unsure": "unsure", "later": "deferred", "withdraw": "unclear",
+        "reject": "needs_answer", "explain": "question", "recommended": "recommended", "slip": "unclear",
+        "same": "same", "negate": "refused", "agree": "ambiguous_agreement", "negative": "negative_only",
     }  # fmt: skip
+    if item.forced == "agree" and slot.form == "validate":
+        return Value("confirm", said=msg.words(item.first, item.end))
     if item.forced:
-        return Value(forced[item.forced], said=msg.words(item.first, item.end))
+        return Value(forced[item.forced], number=item.like, said=msg.words(item.first, item.end))
     if slot.form != "choice":
         return read_typed(msg, start, end if item.value_end < 0 else item.value_end, slot)
     if item.value_end < 0:

@@ -13,48 +13,72 @@ from __future__ import annotations
 
 from typing import Final
 
+from bot.core.replies.labels import by_label
 from bot.core.replies.message import WORDLIKE, Message
-from bot.core.replies.numbering import numbers_at, skip_fill
+from bot.core.replies.numbering import begins_value, numbers_at, skip_fill
 from bot.core.replies.statement import Statement
 from bot.core.replies.value import letter_ends, skip_leads
 
 _COVER: Final = (
     "accept", "recommended", "delegate", "agree", "filler", "all", "rest", "lead", "polite", "item", "article",
-    "option", "for", "everywhere", "number", "unsure",
+    "option", "for", "everywhere", "number", "unsure", "carry_on",
 )  # fmt: skip
 
 
-def value_first(msg: Message, i: int) -> Statement | None:
+def value_first(msg: Message, i: int, inside: bool = False) -> Statement | None:
     """ "B for 1", "skip 2 and 3", "not sure about 3", "second option for 3", "defaults for the rest"."""
     found = msg.found(i)
-    for name in ("withdraw", "reject", "skip", "unsure", "explain", "later"):
-        if name not in found:
+    for name in ("withdraw", "reject", "skip", "unsure", "explain", "later", "leave", "agree", "negate"):
+        if name not in found or (inside and name in ("agree", "negate")):
+            continue
+        if name == "agree" and not msg.at("for", found[name][0]):
             continue
         j = skip_fill(msg, found[name][0])
+        at = skip_leads(msg, found[name][0], msg.count)
+        if name == "negate" and msg.letter(at) and (joint := msg.at("for", at + 1)):
+            return numbered_tail(msg, i, i, at + 1, joint, "negative")
         statement = numbered_tail(msg, i, i, found[name][0], j, name)
         if statement is not None:
             return statement
     at = skip_leads(msg, i, msg.count)
-    if msg.letter(at):
+    if msg.letter(at) and not msg.at("accept", at):
         stop = at + 1
         if msg.is_mark(stop, "(") and (inner := msg.at("recommended", stop + 1)) and msg.is_mark(inner, ")"):
             stop = inner + 1
     else:
         stop = msg.any_at(("recommended", "delegate", "ordinal", "last", "accept"), at)
-        if not stop:
+        if not stop and (stop := msg.at("other", at)) and not msg.at("for", stop):
             return None
+        if not stop:
+            return _label_first(msg, i, at)
         stop = msg.at("option", stop) or stop
         for _ in range(8):
             more = msg.any_at(("recommended", "filler", "option"), stop)
             if not more or msg.at("for", stop):
                 break
             stop = more
+    stop = stop if msg.at("for", stop) else msg.at("verdict", stop) or stop
     joint = msg.at("for", stop) or (stop if msg.at("rest", stop) else 0)
     if not joint:
         if not msg.at("accept", at):
             return None
         joint = stop
     return numbered_tail(msg, i, at, stop, joint, "" if not msg.at("accept", at) else "recommended")
+
+
+def _label_first(msg: Message, i: int, at: int) -> Statement | None:
+    """ "Weekly for 2": the text of an option of that very question."""
+    if not msg.labelled or at >= msg.count or msg.tokens[at].fold not in msg.labelled:
+        return None
+    joint = next((k for k in range(at + 1, min(at + 9, msg.count)) if msg.at("for", k)), 0)
+    statement = numbered_tail(msg, i, at, joint, msg.at("for", joint), "") if joint else None
+    if statement is None or statement.kind != "item":
+        return None
+    slots = [msg.by_number[n] for n in statement.numbers if n in msg.by_number]
+    values = [by_label(msg, at, joint, slot) for slot in slots]
+    if not slots or not all(v is not None and v.kind == "letter" and v.complete for v in values):
+        return None
+    return statement
 
 
 def numbered_tail(msg: Message, first: int, value: int, value_end: int, j: int, forced: str) -> Statement | None:
@@ -68,6 +92,12 @@ def numbered_tail(msg: Message, first: int, value: int, value_end: int, j: int, 
     if stop:
         return Statement("rest", first, value, stop, value_end=value_end, tail=stop, forced=forced)
     numbers = numbers_at(msg, j, tail=True)
+    if (
+        numbers is not None
+        and forced == "recommended"
+        and (begins_value(msg, numbers.end) or msg.at("and", value_end))
+    ):
+        return None  # "accept recommendations and 2: C"
     if numbers is None or (numbers.word and not numbers.noun and not msg.is_edge(numbers.end) and forced):
         return None
     if not any(n in msg.by_number for n in numbers.values) and not numbers.noun and forced:
@@ -140,12 +170,16 @@ def accept_at(msg: Message, i: int, inside: bool) -> Statement | None:
     if msg.at("asks_recommended", i) or i < msg.fruitless:
         return None
     j = i
-    named = taken = delegated = negated = whole = False
+    named = taken = delegated = negated = whole = narrowed = False
     end = 0
     while j < msg.count:
         found = msg.found(j)
-        if "except" in found or (msg.is_break(j)) or ("conditional" in found and end):
+        if "except" in found or msg.is_break(j) or (end and msg.limits(j) and "negate" not in found):
             break
+        if end and ("later" in found or "put_off" in found) and not msg.any_at(_COVER, j):
+            break
+        if (named or taken) and "for" in found and (scoped := _scoped(msg, i, j)) is not None:
+            return scoped
         if msg.is_separator(j) or msg.is_mark(j, "-"):
             if not end and msg.is_mark(j, ",") and not (named or taken or delegated):
                 if not msg.any_at(("agree", "unsure", "polite", "correct"), i):
@@ -156,6 +190,10 @@ def accept_at(msg: Message, i: int, inside: bool) -> Statement | None:
         if msg.is_quote(j) or msg.is_mark(j, "()[]:+"):
             j += 1
             continue
+        few = "number" in found and not whole and "option" not in found and found["number"][1] != len(msg.slots)
+        narrowed = narrowed or (not end and "limit" in found) or (not end and (few or "ordinal" in found))
+        if "delegate" in found and msg.acts(j):
+            break
         if "negate" in found and not (named or delegated):
             negated = True
             j = found["negate"][0]
@@ -186,12 +224,27 @@ def accept_at(msg: Message, i: int, inside: bool) -> Statement | None:
     statement = Statement("accept", i, i, j)
     statement.negated = negated
     statement.delegated = delegated and not (named or taken)
-    statement.condition = bool(msg.at("conditional", j))
+    statement.condition = narrowed or bool(msg.at("conditional", j))
     statement.asked = msg.asked(j)
     if j < msg.count and not (msg.is_edge(j) or msg.any_at(("except", "conditional", "note", "and"), j)):
         known = msg.tokens[j].kind == "mark" or msg.tokens[j].kind == "mention"
         statement.partial = not known and not delegated
     return statement
+
+
+def _scoped(msg: Message, first: int, i: int) -> Statement | None:
+    """ "I accept your recommendation on 2 only": an acceptance for these questions and no others."""
+    numbers = numbers_at(msg, i)
+    if numbers is None or numbers.word or not all(n in msg.by_number for n in numbers.values):
+        return None
+    end = numbers.end
+    while stop := msg.any_at(("limit", "polite"), end):
+        end = stop
+    if not msg.is_edge(end) and not msg.any_at(("and", "note", "except"), end):
+        return None
+    return Statement(
+        "item", first, i, end, numbers.values, tail=end, forced="recommended", bound=True, ranged=numbers.ranged
+    )
 
 
 def cancel_at(msg: Message, i: int) -> Statement | None:

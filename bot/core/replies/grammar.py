@@ -19,9 +19,10 @@ from __future__ import annotations
 from typing import Final
 
 from bot.core.replies.general import accept_at, cancel_at, rest_at, same_at, value_first
-from bot.core.replies.items import core_at, slip_at, sub_item
+from bot.core.replies.items import core_at, label_ends, refers, settled, slip_at, sub_item
 from bot.core.replies.message import Message
 from bot.core.replies.numbering import Numbers, bind_at, numbers_at, skip_fill
+from bot.core.replies.retract import hedged_first, taken_back, told_after
 from bot.core.replies.statement import Place, Statement
 from bot.core.replies.value import skip_leads
 
@@ -31,14 +32,15 @@ _OPENERS: Final = "\"“”„«‘'「『([{|<*~•#-"
 class Parser:
     """Cuts one message. `parse` is called once."""
 
-    __slots__ = ("_last", "_listed", "_weak_style", "items", "msg", "out")
+    __slots__ = ("_last", "_listed", "_seen", "_unbound", "_weak_style", "items", "msg", "out")
 
     def __init__(self, msg: Message) -> None:
         self.msg = msg
         self.out: list[Statement] = []
         self.items = 0
         self._last = 0
-        self._weak_style = False
+        self._weak_style = self._unbound = False
+        self._seen: set[int] = set()
         self._listed = 0  # up to here a list of numbers has been tried
 
     def parse(self) -> list[Statement]:
@@ -68,7 +70,7 @@ class Parser:
             if place != "mid" and token.kind == "mark" and token.fold in _OPENERS:
                 if not (msg.letter(i + 1) or msg.tokens[min(i + 1, msg.count - 1)].kind == "num") and words is None:
                     words = words or self._open_words(open_item, i, blank)
-                statement = self._numbers_statement(i, place) if token.fold in "([#" else None
+                statement = self.numbers_statement(i, place) if token.fold in "([#" else None
                 if statement is None:
                     i += 1
                     continue
@@ -104,9 +106,11 @@ class Parser:
             statement.on_line = place == "line"
             self.out.append(statement)
             i = max(statement.end, i + 1)
+            if statement.kind == "correct":
+                i = msg.skip_marks(i, msg.count, ":,.-")
             if statement.kind == "item":
                 self._note_item(statement)
-                open_item = statement
+                open_item = None if statement.forced == "reject" else statement
                 i, place = self._past_core(statement)
             elif statement.kind in ("rest", "same"):
                 open_item = statement
@@ -124,10 +128,12 @@ class Parser:
         acceptance."""
         msg = self.msg
         if open_item is not None and place != "line":
-            return 0
+            return msg.at("note", i) if open_item.tail >= 0 and msg.at("limit", i) else 0
         if msg.tokens[i].kind == "mention":
             return i + 1
         stop = msg.any_at(("agree", "polite", "unsure", "correct", "lead", "item"), i)
+        if not stop and (place != "mid" or self.out) and open_item is None and msg.at("limit", i):
+            stop = msg.at("note", i)  # "…, but 3: C"
         if not stop and self.out and self.out[-1].kind in ("accept", "except"):
             stop = msg.any_at(("note", "filler", "pointer"), i)
         return stop
@@ -143,9 +149,11 @@ class Parser:
 
     def _note_item(self, item: Statement) -> None:
         self.items += 1
+        self._seen.update(item.numbers)
         if item.numbers and not item.sub:
             self._last = item.numbers[-1] if item.numbers[-1] in self.msg.by_number else self._last
         self._weak_style = not item.bound
+        self._unbound = self._unbound or not item.bound
 
     def _has_value(self, item: Statement, end: int) -> bool:
         return item.tail >= 0 or any(
@@ -182,8 +190,14 @@ class Parser:
 
     def _statement(self, i: int, place: Place, open_item: Statement | None) -> Statement | None:
         msg = self.msg
+        if place != "mid" and msg.at("correct", i) > i + 1 and (open_item is None or place == "line"):
+            return Statement("correct", i, i, msg.at("correct", i))
+        if open_item is None or place != "mid":
+            aside = taken_back(msg, i) or (None if open_item else hedged_first(self, i, place))
+            if aside is not None:
+                return aside
         slip = slip_at(self.msg, i, self.items) if place == "line" else None
-        numbered = slip or self._numbers_statement(i, place)
+        numbered = slip or self.numbers_statement(i, place)
         if numbered is not None and numbered.weak and open_item is not None and not self._has_value(open_item, i):
             return None
         if numbered is not None or place == "mid":
@@ -192,9 +206,11 @@ class Parser:
             return numbered
         inside = open_item is not None and place != "line"
         found = self.msg.found(i)
-        if found or self.msg.letter(i):
-            own = inside and msg.at("otherwise", i) and not msg.letter(open_item.start if open_item else i)
-            statement = (None if own else rest_at(self.msg, i)) or value_first(self.msg, i) or same_at(self.msg, i)
+        if found or self.msg.letter(i) or msg.labelled:
+            if inside and open_item is not None and msg.at("otherwise", i) and self._open_ended(open_item, i):
+                return None
+            within = inside and open_item is not None and open_item.tail < 0
+            statement = rest_at(msg, i) or value_first(msg, i, within) or same_at(msg, i)
             if statement is not None:
                 return statement
         if not found:
@@ -207,11 +223,20 @@ class Parser:
             return Statement("correct", i, i, found["correct"][0])
         return accept_at(self.msg, i, inside) or (None if inside else cancel_at(self.msg, i))
 
-    def _numbers_statement(self, i: int, place: Place) -> Statement | None:
+    def after_doubt(self, i: int, place: Place) -> Statement | None:
+        return self.numbers_statement(i, place) or value_first(self.msg, i)
+
+    def _open_ended(self, item: Statement, i: int) -> bool:
+        """Whether "otherwise" belongs to the item: nothing chosen yet, or chosen under a condition."""
+        msg = self.msg
+        plain = msg.letter(skip_leads(msg, item.start, i)) and msg.at("rest", i) > msg.at("otherwise", i)
+        return not plain or any(msg.any_at(("conditional", "limit"), k) for k in range(item.start, i))
+
+    def numbers_statement(self, i: int, place: Place) -> Statement | None:
         msg = self.msg
         if place != "mid" and (stop := msg.at("change", i)):
             numbers = numbers_at(self.msg, skip_fill(msg, stop))
-            if numbers is not None:
+            if numbers is not None and not msg.at("unit", numbers.end):
                 start = bind_at(self.msg, numbers.end)[0]
                 start = msg.any_at(("becomes", "for", "to"), start) or start
                 if start < msg.count and msg.tokens[start].fold == "a" and msg.letter(start + 1):
@@ -224,8 +249,11 @@ class Parser:
             and msg.tokens[i - 1].letter in msg.offered
         ):
             return None  # "B1": the letter came first
-        numbers = numbers_at(self.msg, i, alone=i < self._listed)
-        if numbers is None:
+        running = place == "mid" or (place == "done" and bool(msg.at("for", i)))
+        numbers = numbers_at(self.msg, i, alone=i < self._listed, inside=running)
+        if numbers is not None and place != "mid" and (aside := told_after(msg, i, numbers)) is not None:
+            return aside
+        if numbers is None or (place != "line" and refers(msg, self.out, i, numbers, place)):
             return None
         item = self._item(i, numbers, place)
         if item is None:
@@ -235,6 +263,9 @@ class Parser:
     def _item(self, first: int, numbers: Numbers, place: Place) -> Statement | None:
         """Whether these numbers begin an item here, by what binds them and what follows."""
         msg = self.msg
+        spoken = numbers.end < msg.count and msg.tokens[numbers.end].kind == "word"
+        if spoken and (named := msg.at("item", numbers.end)) and core_at(msg, named, loose=True) == "letter":
+            numbers.end, numbers.noun = named, True  # "на 2 вопрос ответ C"
         start, bind = bind_at(self.msg, numbers.end)
         known = numbers.values[0] in msg.by_number
         bound = bool(bind) or numbers.noun or numbers.bracket
@@ -250,8 +281,14 @@ class Parser:
         if (stop := msg.at("becomes", start)) and msg.at("correct", start) == stop:
             start = item.start = item.end = stop
             item.changed, bound, core = True, True, core_at(self.msg, start, loose=False)
-        if self._excepting() and core == "empty" and place in ("sep", "conn", "line"):
-            return item
+        if self._excepting() and place in ("sep", "conn", "line"):
+            named = msg.at("which", msg.skip_marks(numbers.end, msg.count, ",-:;"))
+            if named and core_at(msg, named, loose=False) in ("letter", "ordinal", "recommended", "skip"):
+                item.start = item.end = named
+                item.bound = True
+                return item
+            if core == "empty":
+                return item
         if self._excepting() and msg.is_mark(start, "("):
             item.bound = True
             return item
@@ -260,7 +297,8 @@ class Parser:
             return None
         if bind in (",", ";") and core not in ("letter", "recommended", "skip") and not (numbers.noun or led):
             return None
-        if numbers.word and not numbers.noun and core != "letter":
+        listed = self.items > 0 and bool(bind) and core in ("unsure", "skip", "later", "recommended")
+        if numbers.word and not numbers.noun and core != "letter" and not (listed and known and place != "mid"):
             ordinal_led = msg.at("for", first) and known and place in ("line", "sep", "conn")
             if not ordinal_led:
                 return None
@@ -276,6 +314,8 @@ class Parser:
             if not known or not (following or (numbers.noun and core in ("letter", "other", "recommended"))):
                 return None
             if core in ("letter", "recommended", "skip"):
+                return item if bound or self._unbound else None  # "1: Wing 2B, 2: A"
+            if bind == ":" and core != "empty" and msg.glued(first) and label_ends(msg, self.out, first):
                 return item
             return item if (bind in (":", ".", ")") and core != "empty" and not msg.glued(first)) or (
                 bind == "." and msg.glued(first) and msg.tokens[first - 1].kind == "char"
@@ -288,7 +328,9 @@ class Parser:
             hyphened = bind == "-" and not core and msg.glued(start) and msg.tokens[start].kind == "word"
             if hyphened and (msg.tokens[start].lower or not self.items):
                 return None  # "2-factor"
-            if place != "line" and not core and not (numbers.values[0] > self._last or numbers.noun):
+            backwards = numbers.values[0] <= self._last and not numbers.noun
+            fresh = bind == ":" and not msg.glued(first) and known and numbers.values[0] not in self._seen
+            if place != "line" and not core and backwards and not fresh:
                 return None
             return item
         if core == "letter":
@@ -308,6 +350,9 @@ class Parser:
             return item
         if self.items and (self._weak_style or glued) and numbers.values[0] > self._last:
             return item if place != "done" or following or glued else None
+        fresh = place == "sep" and numbers.values[0] not in self._seen
+        if fresh and self.out and settled(msg, self.out[-1], first, self._weak_style):
+            return item
         return None
 
     def _excepting(self) -> bool:
@@ -330,12 +375,14 @@ class Parser:
         pairs: list[Statement] = []
         i = 0
         while i < msg.count:
-            if msg.letter(i) and i + 1 < msg.count and msg.tokens[i + 1].kind == "num" and msg.glued(i + 1):
-                if msg.tokens[i].letter == "Q":
+            letter = msg.tokens[i].letter
+            at = i + 2 if msg.is_mark(i + 1, "-:=") else i + 1
+            number = msg.tokens[at].value if letter and at < msg.count else -1
+            if number >= 0 and (msg.glued(at) or at > i + 1):
+                if letter not in msg.offered or (at > i + 1 and number not in msg.by_number):
                     return False
-                number = msg.tokens[i + 1].value
-                pairs.append(Statement("item", i, i, i + 2, (number,), value_end=i + 1, tail=i + 2, bound=True))
-                i += 2
+                pairs.append(Statement("item", i, i, at + 1, (number,), value_end=i + 1, tail=at + 1, bound=True))
+                i = at + 1
             elif msg.is_break(i) or msg.is_separator(i) or msg.is_quote(i) or msg.tokens[i].kind == "mention":
                 i += 1
             elif (stop := msg.any_at(("polite", "and", "agree", "lead"), i)) and not msg.letter(i):

@@ -7,11 +7,13 @@ slip := letter number bind value       `a5. …`, at the head of a line
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
+from bot.core.replies.labels import by_label
 from bot.core.replies.message import Message
 from bot.core.replies.numbering import Numbers, numbers_at
-from bot.core.replies.statement import Statement
+from bot.core.replies.statement import Place, Statement
 from bot.core.replies.value import letter_ends, skip_leads
 
 _CORE: Final = (
@@ -93,3 +95,39 @@ def slip_at(msg: Message, i: int, items: int) -> Statement | None:
     if not items or i + 3 >= msg.count or msg.is_edge(i + 3):
         return None
     return Statement("item", i, i, i + 3, (msg.tokens[i + 1].value,), tail=i + 3, forced="slip", bound=True)
+
+
+def refers(msg: Message, out: Sequence[Statement], i: int, numbers: Numbers, place: Place) -> bool:
+    """ "ticket #3", "Section 2.b": inside running text, a number in another form than the items have."""
+    if numbers.noun and msg.tokens[i].fold not in "#№":
+        return False
+    if out and i and msg.any_at(("last", "other", "rest"), i - 1) == i:
+        return True  # "the last two", "the other two"
+    if msg.glued(i) and msg.tokens[i - 1].letter and msg.tokens[i - 1].letter not in msg.offered:
+        return True  # "v2"
+    items = [s for s in out[-3:] if s.kind == "item"]
+    if place == "mid" and msg.tokens[i].fold in "#№":
+        return not any(msg.tokens[s.first].fold == msg.tokens[i].fold for s in items)
+    shortened = i > 1 and msg.is_mark(i - 1, ".") and msg.is_word(i - 2) and not msg.letter(i - 2)  # "cf. 2.a"
+    if numbers.noun or not (place == "mid" or (place == "sep" and shortened)):
+        return False
+    dotted = msg.is_mark(numbers.end, ".") and msg.glued(numbers.end + 1) and bool(msg.letter(numbers.end + 1))
+    return dotted and not any(msg.is_mark(s.start - 1, ".") and msg.glued(s.start) for s in items)
+
+
+def label_ends(msg: Message, out: Sequence[Statement], i: int) -> bool:
+    """`1:Daily2:Weekly`: the words before `i` are the whole text of an option of the item before."""
+    item = next((s for s in reversed(out) if s.kind == "item"), None) if msg.labelled else None
+    slot = msg.by_number.get(item.numbers[-1]) if item is not None else None
+    value = by_label(msg, item.start, i, slot) if item is not None and slot is not None else None
+    return value is not None and value.kind == "letter" and value.complete
+
+
+def settled(msg: Message, item: Statement, i: int, unbound: bool) -> bool:
+    """Whether the item before `i` says only yes, skip or the like: "2 yes, 1 the board", "skip 2, 1 the board"."""
+    if item.kind != "item" or not (unbound or item.tail >= 0):
+        return False
+    begun = at = item.tail if item.tail >= 0 else item.start
+    while at < i and (stop := msg.any_at(("agree", "skip", "unsure", "disagree", "polite"), at, i)):
+        at = stop
+    return (item.tail >= 0 or at > begun) and msg.skip_decoration(at, i) >= i

@@ -35,6 +35,8 @@ def by_label(msg: Message, start: int, end: int, slot: Slot) -> Value | None:
         ):  # fmt: skip
             return _with_label_note(msg, best[1], after, end, said)
         return None
+    if msg.letter(start, end) and end - start > 1:
+        return None
     typed = "".join(words)
     for letter, label in zip(slot.letters, slot.labels, strict=False):
         wanted_text = "".join(t.fold for t in tokenize(label))

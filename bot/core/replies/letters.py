@@ -8,12 +8,13 @@ A letter that is also a word ("a simple list", Spanish "y", Russian "в") is non
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from bot.core.replies.labels import by_label
 from bot.core.replies.message import WORDLIKE, Message
 from bot.core.replies.reading import Slot
-from bot.core.replies.value import Value, letter_ends, note_of, other_words, skip_leads
+from bot.core.replies.value import Value, asks, letter_ends, note_of, other_words, skip_leads
 
 _JOINTS: Final = "+/&,-"
 AFTER_A: Final = (
@@ -24,6 +25,10 @@ AFTER_A: Final = (
 
 def lettered(msg: Message, start: int, end: int, slot: Slot, said: str, glued: bool) -> Value | None:
     at = skip_leads(msg, start, end)
+    if stop := msg.at("both", at, end):
+        at = stop if msg.letter(stop, end) and letter_ends(msg, stop, end) else at  # "1 and 2 both A"
+    if (stop := msg.at("alternative", at, end)) and _offers(msg, stop, end):
+        return Value("tentative", said=said)
     hedged = msg.at("hedge", at, end)
     if hedged:
         after = skip_leads(msg, hedged, end)
@@ -35,7 +40,7 @@ def lettered(msg: Message, start: int, end: int, slot: Slot, said: str, glued: b
         after = skip_leads(msg, negated, end)
         if msg.letter(after, end):
             return _after_negation(msg, after, end, slot, said)
-        return None
+        return Value("negative_only", said=said) if _named_after(msg, after, end) else None
     if msg.is_mark(at, "([\"“‘'") and msg.letter(at + 1, end):
         at, start = at + 1, at + 1
         glued = True
@@ -45,11 +50,29 @@ def lettered(msg: Message, start: int, end: int, slot: Slot, said: str, glued: b
     return after_letter(msg, at, at + 1, end, slot, said, glued=named or (glued and at == start))
 
 
+def _offers(msg: Message, i: int, end: int) -> bool:
+    """Whether an option follows "either"; "either side can move it" is an own answer."""
+    i = skip_leads(msg, i, end)
+    return bool(msg.letter(i, end) or msg.at("ordinal", i, end)) or msg.skip_decoration(i, end) >= end
+
+
+def _named_after(msg: Message, i: int, end: int) -> bool:
+    """ "not the default": the recommendation, and nothing that chooses after it."""
+    stop = msg.at("recommended", i, end)
+    if stop and (more := msg.at("option", stop, end)):
+        stop = more
+    return bool(stop) and msg.skip_decoration(stop, end) >= end
+
+
 def after_letter(msg: Message, at: int, after: int, end: int, slot: Slot, said: str, *, glued: bool) -> Value | None:
     letter = msg.letter(at) or msg.tokens[at].letter
     token = msg.tokens[at]
     while after < end and msg.is_mark(after, "\"”’'»)]}」』"):
         after += 1
+    if stop := msg.at("not_after", after, end):
+        return _after_negation(msg, at, end, slot, said, stop)
+    if slot.labels and letter in slot.letters and (named := _labelled(msg, letter, after, end, slot, said)):
+        return named
     plain_word = after < end and msg.tokens[after].kind == "word" and not msg.any_at(AFTER_A, after, end)
     praise = msg.at("agree", after, end) if after < end else 0
     if praise and msg.is_word(praise) and praise < end and not msg.any_at(("note", "polite", "and"), praise, end):
@@ -76,8 +99,23 @@ def after_letter(msg: Message, at: int, after: int, end: int, slot: Slot, said: 
         return Value("out_of_range", letter=letter, said=said)
     several = _several(msg, at, after, end, said)
     if several is not None:
-        return several
+        return replace(several, kind="question") if asks(msg, at, end) else several
     return with_note(msg, letter, after, end, slot, said)
+
+
+def _labelled(msg: Message, letter: str, after: int, end: int, slot: Slot, said: str) -> Value | None:
+    """ "A Large", "B (Blue)": the option's text beside its letter; another option's text contradicts it."""
+    while after < end and msg.is_mark(after, "([,.:;-="):
+        after += 1
+    close = end
+    while close > after and msg.is_mark(close - 1, ")].!"):
+        close -= 1
+    label = by_label(msg, after, close, slot) if after < close else None
+    if label is None or label.kind != "letter":
+        return None
+    if label.letter != letter:
+        return Value("conflict", letter=letter, said=said)
+    return Value("letter", letter, note=label.note, said=said)
 
 
 def _several(msg: Message, at: int, after: int, end: int, said: str) -> Value | None:
@@ -97,7 +135,7 @@ def _several(msg: Message, at: int, after: int, end: int, said: str) -> Value | 
             step = msg.any_at(("and", "or"), step, end)
         while step < end and msg.is_mark(step, "(") and msg.letter(step + 1, end) and msg.is_mark(step + 2, ")"):
             step += 1
-        letter = msg.letter(step, end)
+        letter = "" if msg.at("hedge", step, end) else msg.letter(step, end)
         if not letter or not _stands_alone(msg, step, end):
             break
         letters.append(letter.lstrip("~"))
@@ -146,6 +184,8 @@ def _grown_on(msg: Message, i: int) -> bool:
     """A sign that makes one word of the letter and what follows: "B-tree", "A+"."""
     if not msg.glued(i):
         return False
+    if msg.is_mark(i, "&") and msg.letter(i + 1) and msg.glued(i + 1):  # "C&A stores"; "C&A" alone is two options
+        return i + 2 < msg.count and not msg.is_edge(i + 2) and not msg.at("and", i + 2)
     if msg.is_mark(i, "-"):
         return msg.glued(i + 1) and msg.tokens[i + 1].kind == "word" and not msg.letter(i + 1)
     return msg.is_mark(i, "+") and not msg.glued(i + 1)
@@ -157,7 +197,7 @@ def _dashed_letters(msg: Message, i: int, end: int) -> bool:
 
 def with_note(msg: Message, letter: str, after: int, end: int, slot: Slot, said: str) -> Value:
     """A known letter and whatever follows it."""
-    if after < end and msg.is_mark(after, "?") and after + 1 >= end:
+    if msg.doubts(after, end):
         return Value("tentative", letter=letter, said=said)
     rest = after
     while rest < end and (msg.is_mark(rest, ",.:;-=+!、。|*") or msg.is_break(rest)):
@@ -171,7 +211,7 @@ def with_note(msg: Message, letter: str, after: int, end: int, slot: Slot, said:
         if label.letter != letter:
             return Value("conflict", said=said)
         return Value("letter", letter, note=label.note, said=said)
-    if msg.at("hedge", rest, end) or msg.at("or", rest, end):
+    if msg.at("hedge", rest, end) or msg.at("or", rest, end) or _unsure_after(msg, rest, end):
         return Value("tentative", letter=letter, said=said)
     copula = msg.at("copula", rest, end) if rest == after else 0
     if copula and not msg.at("verdict", rest, end) and not msg.any_at(("agree", "recommended"), copula, end):
@@ -190,6 +230,18 @@ def with_note(msg: Message, letter: str, after: int, end: int, slot: Slot, said:
     return Value("letter", letter, note=note, said=said, complete=note is None)
 
 
+def _unsure_after(msg: Message, i: int, end: int) -> bool:
+    """ "B. Not sure though", "B but I am not certain"."""
+    for _ in range(4):
+        if msg.any_at(("unsure", "hedge"), i, end):
+            return True
+        stop = msg.any_at(("note", "limit", "lead", "article"), i, end)
+        if not stop:
+            return False
+        i = msg.skip_marks(stop, end)
+    return False
+
+
 def _letter_word(msg: Message, at: int, end: int, slot: Slot, said: str, glued: bool) -> Value | None:
     """`AAC`, `AB`, `Aa`: several letters written as one word."""
     if at >= end or msg.tokens[at].kind != "word":
@@ -203,6 +255,8 @@ def _letter_word(msg: Message, at: int, end: int, slot: Slot, said: str, glued: 
     alone = at + 1 >= end or msg.is_edge(at + 1) or msg.is_mark(at + 1, "(")
     if not alone:
         return None
+    if len(set(word.upper())) == 1 and not word.isupper() and not word.islower():
+        return Value("unclear", said=said)  # "Bb"
     if word.isupper() or (glued and word.islower() and not set(word) & set("aeiou") - {"a"} and len(word) == 2):
         return Value("multiple" if len(set(word)) > 1 else "letter", letter=word.upper()[0], said=said)
     if glued and not word.islower():
@@ -210,12 +264,20 @@ def _letter_word(msg: Message, at: int, end: int, slot: Slot, said: str, glued: 
     return None
 
 
-def _after_negation(msg: Message, at: int, end: int, slot: Slot, said: str) -> Value:
-    """ "not A, but C" chooses C; "not A" only says what it is not."""
+def _after_negation(msg: Message, at: int, end: int, slot: Slot, said: str, stop: int = 0) -> Value:
+    """ "not A, but C" chooses C; "not A" only says what it is not. `stop`: the negation came after the letter."""
+    if stop:
+        after = skip_leads(msg, msg.skip_marks(stop, end, ",、"), end)
+        letter = msg.letter(after, end)
+        if letter and letter in slot.letters and letter_ends(msg, after, end) and not msg.at("not_after", after + 1):
+            return with_note(msg, letter, after + 1, end, slot, said)
+        return Value("negative_only", said=said)
     for i in range(at + 1, end):
         letter = msg.letter(i, end)
         if letter and letter in slot.letters and letter_ends(msg, i, end) and letter != msg.letter(at):
             before = msg.tokens[i - 1]
+            if msg.any_at(("negate", "negative"), i - 1, i):
+                continue  # "not B, not C"
             contrast = before.fold in (",", ";") or bool(msg.any_at(("note", "correct", "lead"), i - 1))
             if contrast or before.fold in ("а", "sondern", "sino", "mais", "mas", "ma"):
                 return with_note(msg, letter, i + 1, end, slot, said)
@@ -224,10 +286,13 @@ def _after_negation(msg: Message, at: int, end: int, slot: Slot, said: str) -> V
 
 def corrected(msg: Message, start: int, end: int, slot: Slot, said: str, _glued: bool) -> Value | None:
     """ "A no wait B": the marked change inside one value."""
-    if not msg.letter(skip_leads(msg, start, end), end):
+    at = skip_leads(msg, start, end)
+    if not msg.letter(at, end):
         return None
     for i in range(start + 1, end):
         stop = msg.at("correct", i, end)
+        if not stop and i > at and msg.is_mark(i - 1, ",.;(-!") and (refused := msg.at("disagree", i, end)):
+            stop = refused if msg.is_mark(refused, ",.:-") else 0  # "B (no, C)"; "B, no A" may say "B, not A"
         if stop:
             after = skip_leads(msg, msg.skip_marks(stop, end, ",:.-"), end)
             if msg.letter(after, end) in slot.letters and msg.letter(after, end) and letter_ends(msg, after, end):

@@ -37,6 +37,7 @@ class Message:
         "clean",
         "count",
         "fruitless",
+        "labelled",
         "offered",
         "open",
         "roman",
@@ -55,6 +56,9 @@ class Message:
         self.open = [slot for slot in slots if slot.held is None]
         self.offered = frozenset(letter for slot in slots for letter in slot.letters)
         self.widest = max((len(slot.letters) for slot in slots), default=0)
+        self.labelled = frozenset(  # how the options' texts begin, for options named before their number
+            token.fold for slot in slots for label in slot.labels for token in tokenize(label)[:1]
+        )
         self._asked: list[bool] | None = None
         self.fruitless = 0  # up to here no acceptance begins; keeps repeated words linear
         self.roman = any(t.fold == "ii" and self.is_mark(i + 1, ").:") for i, t in enumerate(self.tokens))
@@ -106,6 +110,29 @@ class Message:
                     if candidate > stop and (end is None or candidate <= end):
                         stop = candidate
         return stop
+
+    def limits(self, i: int) -> int:
+        """Where words that narrow or condition an acceptance end; 0 if none begin at `i` ("after all" does not)."""
+        stop = self.any_at(("limit", "conditional", "negative", "negate"), i)
+        return stop if stop and stop >= self.any_at(("filler", "polite", "agree", "recommended"), i) else 0
+
+    def doubts(self, i: int, end: int) -> bool:
+        """Whether a choice that ends at `i` is doubted: "B?", "B?!", "B?? not sure", "B, right?"."""
+        marks = i
+        while marks < end and self.is_mark(marks, "?!"):
+            marks += 1
+        asked = any(self.is_mark(k, "?") for k in range(i, marks))
+        if asked and (marks >= end or marks > i + 1):
+            return True
+        stop = self.skip_marks(i, end, ",-.( ")
+        if self.is_mark(stop, "?") and self.is_mark(stop + 1, ")"):
+            return True
+        stop = self.at("tag", stop, end)
+        return bool(stop) and self.is_mark(stop, "?")
+
+    def acts(self, i: int) -> bool:
+        """Whether the words right before `i` make the person the one who acts: "I decide", "we will decide"."""
+        return any(self.at("self", k) == i for k in range(max(0, i - 3), i))
 
     def value_at(self, name: str, i: int) -> int:
         return self.found(i).get(name, _NO_MATCH)[1] if i < self.count else 0
@@ -178,6 +205,8 @@ class Message:
         if not token.letter:
             return ""
         if i + 1 < limit and not self.tokens[i + 1].spaced:
+            if self.tokens[i + 1].kind == "num" and not self._list_goes_on(i):
+                return ""
             sign = self.tokens[i + 1]
             further = self.tokens[i + 2] if i + 2 < limit else None
             tight = further is not None and not further.spaced and further.kind == "word"
@@ -190,6 +219,18 @@ class Message:
             if sign.fold == "-" and tight and token.lower and token.letter in "EXTUI":
                 return ""
         return token.letter
+
+    def _list_goes_on(self, i: int) -> bool:
+        """`1A2B`, `1.b2.c`: the number glued to the letter begins the next item. Not in "B2B", "A4", "B12"."""
+        tokens = self.tokens
+        if tokens[i + 1].value not in self.by_number or i + 2 >= self.count:
+            return False
+        if self.is_mark(i + 2, ".:)=->"):
+            return True
+        if i and tokens[i - 1].kind == "num" and tokens[i + 1].value == tokens[i - 1].value + 1:
+            return True
+        begun = self.glued(i) and (tokens[i - 1].kind == "num" or (i > 1 and tokens[i - 2].kind == "num"))
+        return begun or (self.glued(i + 2) and tokens[i - 1].kind == "num" if i else False)
 
     def is_word(self, i: int) -> bool:
         return i < self.count and self.tokens[i].kind in ("word", "char", "opaque", "num")

@@ -14,8 +14,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.core.replies.message import Message
+from bot.core.replies.value import letter_ends, skip_leads
 
 ROMAN: Final = {"i": 1, "ii": 2, "iii": 3, "iv": 4, "v": 5, "vi": 6, "vii": 7, "viii": 8, "ix": 9, "x": 10}
+_AFTER_LAST: Final = (("item",), ("item", "option"))  # "the last question"; only after a value "the last one"
+_AFTER_LIST: Final = (
+    "and", "or", "polite", "note", "limit", "to", "later", "time", "for", "item", "suffix", "except", "rest",
+    "copula",
+)  # fmt: skip
 _MOST_NUMBERS: Final = 64  # no round has more; a longer list is not one
 
 
@@ -29,17 +35,24 @@ class Numbers:
     ranged: bool = False
 
 
-def numbers_at(msg: Message, i: int, *, tail: bool = False, alone: bool = False) -> Numbers | None:
+def numbers_at(
+    msg: Message, i: int, *, tail: bool = False, alone: bool = False, inside: bool = False
+) -> Numbers | None:
     """A list of numbers. `tail`: they end a statement ("skip 1, 3: B"), so one with a value of its own is not
-    among them. `alone`: only the first."""
-    first = number_at(msg, i)
+    among them. `alone`: only the first. `inside`: in running text, where a comma ends the list."""
+    first = number_at(msg, i, tail)
     if first is None:
         return None
     value, end, noun, bracket, word = first
     values = [value]
     ranged = False
+    if word and value == 1 and msg.value_at("ordinal", end - 1) == 1 and (few := _first_few(msg, end)):
+        end = few[1]
+        values, ranged = list(range(1, few[0] + 1)), True
     while end < msg.count and len(values) < _MOST_NUMBERS and not alone:
-        joint = msg.any_at(("and",), end) or (end + 1 if msg.is_mark(end, ",&+、") else 0)
+        joint = msg.any_at(("and", "or") if tail else ("and",), end) or (
+            end + 1 if msg.is_mark(end, "&+" if inside and not noun else ",&+、/") else 0
+        )
         span = 0 if joint else (msg.at("to", end) or (end + 1 if msg.is_mark(end, "-~") else 0))
         if msg.is_mark(end, ".") and msg.is_mark(end + 1, "."):
             span = end + 2
@@ -52,7 +65,7 @@ def numbers_at(msg: Message, i: int, *, tail: bool = False, alone: bool = False)
             break
         if joint and following[4] and not word:
             break
-        if tail and joint and begins_value(msg, following[1]):
+        if tail and joint and (begins_value(msg, following[1]) or _words_follow(msg, following[1])):
             break
         if span:
             values.extend(range(values[-1] + 1, following[0] + 1))
@@ -64,35 +77,54 @@ def numbers_at(msg: Message, i: int, *, tail: bool = False, alone: bool = False)
     return Numbers(tuple(values), end, noun, bracket, word, ranged)
 
 
+def _first_few(msg: Message, i: int) -> tuple[int, int] | None:
+    """ "The first two": how many, and where it ends."""
+    stop = msg.at("number", i) if i < msg.count else 0
+    many = msg.value_at("number", i)
+    if i < msg.count and msg.tokens[i].kind == "num":
+        stop, many = i + 1, msg.tokens[i].value
+    return (many, msg.at("item", stop) or stop) if stop and 1 < many <= len(msg.slots) else None
+
+
+def _words_follow(msg: Message, i: int) -> bool:
+    """Whether plain words follow a number: it has a value of its own ("skip 2, 1 the board")."""
+    if i >= msg.count or msg.tokens[i].kind != "word" or msg.letter(i):
+        return False
+    stop = msg.any_at(("article",), i) or i
+    return not msg.any_at(_AFTER_LIST, i) or (stop > i and not msg.any_at(_AFTER_LIST, stop) and msg.is_word(stop))
+
+
 def begins_value(msg: Message, i: int) -> bool:
     if i >= msg.count or msg.is_break(i):
         return False
     if msg.is_mark(i, ":=") or (msg.tokens[i].kind == "mark" and msg.tokens[i].fold == "->"):
         return True
+    at = skip_leads(msg, i, msg.count)
+    if at > i and msg.letter(at) and letter_ends(msg, at, msg.count):
+        return True
     return bool(msg.letter(i)) or (msg.is_mark(i, ".)-") and bool(msg.letter(i + 1)))
 
 
-def number_at(msg: Message, i: int) -> tuple[int, int, bool, bool, bool] | None:
+def number_at(msg: Message, i: int, tail: bool = False) -> tuple[int, int, bool, bool, bool] | None:
     """A question number at `i`: value, end, and whether it has a noun, a bracket, or is a word."""
     if i >= msg.count:
         return None
     if msg.is_mark(i, "([") and i + 2 < msg.count and msg.tokens[i + 1].kind == "num" and msg.is_mark(i + 2, ")]"):
         return msg.tokens[i + 1].value, i + 3, False, True, False
+    kind = msg.tokens[i].kind
     j = i
-    for _ in range(3):
-        stop = msg.any_at(("for", "article"), j)
-        if not stop or msg.letter(j):
+    noun = False
+    for _ in range(0 if kind == "num" else 6):  # "the answer for 3", "my answer on question 2"
+        named = msg.at("item", j)
+        stop = max(named, msg.any_at(("for", "article"), j))
+        if not stop or (msg.letter(j) and not named):
             break
+        if named == stop:
+            noun = True
+            stop = msg.skip_marks(stop, min(stop + 1, msg.count), ".")
         j = stop
     if article_a(msg, j):
         j += 1
-    noun = False
-    for _ in range(3):
-        stop = msg.at("item", j)
-        if not stop:
-            break
-        noun = True
-        j = msg.skip_marks(stop, min(stop + 1, msg.count), ".")
     if j >= msg.count:
         return None
     token = msg.tokens[j]
@@ -106,6 +138,8 @@ def number_at(msg: Message, i: int) -> tuple[int, int, bool, bool, bool] | None:
         value = msg.value_at("number", j)
         if not stop:
             stop, value = msg.at("ordinal", j), msg.value_at("ordinal", j)
+        if not stop and msg.slots and msg.any_at(_AFTER_LAST[tail], last := msg.at("last", j) or msg.count):
+            stop, value, noun = last, msg.slots[-1].number, noun or j > i
         if not stop:
             return None
         word, j = True, stop

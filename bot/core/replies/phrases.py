@@ -9,6 +9,8 @@ kept in one trie; looking up a position of a message walks at most the longest p
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
@@ -27,8 +29,10 @@ WORD_CLASSES: Final[Mapping[str, str]] = {
     "all": "every question: all, everything",
     "everywhere": "every question, after a letter: everywhere, for all",
     "skip": "leaves a question open on purpose",
+    "leave": "leaves a question out, before its number: drop",
     "unsure": "no opinion: not sure, don't know",
     "later": "one question put off: hold, need to ask",
+    "theirs": "leaves a question to somebody else, at the end of it: the client decides",
     "hedge": "a leaning that needs a yes: maybe",
     "discuss": "wants to talk before deciding",
     "both": "more than one option: both",
@@ -43,8 +47,19 @@ WORD_CLASSES: Final[Mapping[str, str]] = {
     "correct": "marks what follows as a correction: actually, I meant",
     "negative": "says only what it is not: anything but",
     "conditional": "begins a condition: if, unless",
+    "limit": "narrows, postpones or contradicts what was just accepted: only, but, until",
+    "not_after": "turns round the letter or number before it: 以外, 말고",
+    "alternative": "before options that are all the same to the person: either",
+    "tag": "asks for a yes at the end of a statement, before the question mark: right, isn't it",
+    "keeps": "leaves an earlier answer as it is: stays, unchanged",
+    "which": "takes up the question just named: that one, those are, where I want",
+    "retract": "takes an earlier answer back, before its number: forget what I said about",
+    "retract_after": "takes an earlier answer back, after its number: is wrong",
+    "self": "the person as the one who acts: I, we will",
     # ends of a round
     "force_quit": "stop asking and draft with what there is",
+    "pause": "ends the asking only for a while: for today, for now",
+    "carry_on": "asks for nothing but to go on: continue, next",
     "stop": "stop, of what is not said",
     "cancel": "withdraws the request",
     "withdraw": "the bare verb that may be about one question: cancel",
@@ -98,6 +113,8 @@ TEXT_CLASSES: Final[Mapping[str, str]] = {
 # one of them, nor is anything whose misreading would record an answer to one question.
 _FORGIVING: Final = ("accept", "recommended", "item", "asks_recommended")
 
+_JAMO: Final = re.compile("[\u3131-\u318e]+")  # "ㅇㅇ" reaches the grammar normalised
+
 Match = tuple[int, int]  # where the phrase ends (token index), and its value (0 where the class has none)
 _NOTHING: Final[Mapping[str, Match]] = {}
 
@@ -130,7 +147,7 @@ class PhraseBook:
 
     def _add(self, name: str, phrase: str, value: int) -> None:
         node = self._root
-        for token in tokenize(phrase):
+        for token in tokenize(_JAMO.sub(lambda found: unicodedata.normalize("NFKC", found.group()), phrase)):
             node = node.setdefault(token.fold, {})
         node.setdefault("", {})[name] = value
 

@@ -14,18 +14,19 @@ from dataclasses import replace
 
 from bot.core.replies import wording
 from bot.core.replies.gather import Sums, in_company, take
+from bot.core.replies.limits import held_back, pauses
 from bot.core.replies.message import Message
 from bot.core.replies.reading import ItemError, ItemReading, Proposal, Reading, Slot
 from bot.core.replies.statement import Statement
-from bot.core.replies.unnumbered import by_line, spoken
+from bot.core.replies.unnumbered import below_numbers, by_labels, by_line, spoken
 from bot.core.replies.value import Value, asks
 from bot.core.replies.values import read_value
-from bot.core.replies.whole import ACCEPT, read_whole
+from bot.core.replies.whole import ACCEPT, postponed, read_whole
 
 
 def resolve(msg: Message, statements: Sequence[Statement]) -> Reading:
     statements = in_company(msg, statements)
-    if (heard := spoken(msg)) is not None:
+    if (heard := spoken(msg) or below_numbers(msg) or by_labels(msg)) is not None:
         return heard
     if not any(s.kind in ("item", "rest", "same", "except") for s in statements):
         lined = by_line(msg)
@@ -46,14 +47,21 @@ def _conclude(msg: Message, sums: Sums, statements: Sequence[Statement]) -> Read
         answers, errors = _outcomes(msg, sums)
         shaped = not sums.loose
         return Reading(kind="force_quit", answers=answers, errors=tuple(errors), note=note, shaped=shaped)
+    if "force_quit" in kinds and not (kinds - {"force_quit", "words"}) and (put := _paused(msg, statements)):
+        return put
     if "cancel" in kinds and "item" not in kinds:
         return Reading(kind="cancel", note=note)
     if _pasted_example(msg, sums):
         return Reading(kind="needs_confirmation")
     if digits := _digits(msg, sums):
         return digits
+    if sums.accepted:
+        for number, value in sums.values.items():
+            if value.kind == "refused":
+                sums.values[number] = replace(value, kind="needs_answer")
     answers, errors = _outcomes(msg, sums)
     if sums.same is not None:
+        sums.doubted = sums.doubted or sums.cluttered
         return _all_same(msg, sums, answers, errors, note)
     accepted = sums.accepted or (sums.rest is not None and sums.rest.kind == "recommended")
     if sums.excepting and not accepted and (sums.agreed or sums.unplaced) and not sums.negated:
@@ -61,6 +69,7 @@ def _conclude(msg: Message, sums: Sums, statements: Sequence[Statement]) -> Read
         if sums.unplaced or not sums.values:
             return Reading(kind="needs_confirmation", errors=tuple(errors), note=note)
     if accepted:
+        sums.doubted = sums.doubted or held_back(msg, statements)
         return _accepted(msg, sums, answers, errors, note)
     if not answers and not errors:
         return _nothing(msg, sums, note)
@@ -87,9 +96,16 @@ def _conclude(msg: Message, sums: Sums, statements: Sequence[Statement]) -> Read
 
 def _asked_to_stop(msg: Message, statements: Sequence[Statement]) -> bool:
     said = next(s for s in statements if s.kind == "force_quit")
-    if said.first > 0 and msg.at("negate", said.first - 1):
+    if (said.first > 0 and msg.at("negate", said.first - 1)) or pauses(msg, said.end):
         return False
     return not msg.asked(said.first) and not asks(msg, 0, msg.count)
+
+
+def _paused(msg: Message, statements: Sequence[Statement]) -> Reading | None:
+    said = next(s for s in statements if s.kind == "force_quit")
+    if not pauses(msg, said.end) or asks(msg, 0, msg.count):
+        return None
+    return postponed(msg) or Reading(kind="put_off", until=msg.words(said.end, msg.count) or msg.words(0, said.end))
 
 
 def _nothing(msg: Message, sums: Sums, note: str | None) -> Reading:
@@ -123,7 +139,7 @@ def _outcomes(msg: Message, sums: Sums) -> tuple[dict[int, ItemReading], list[It
             errors.append(wording.error(slot, str(number), replace(value, kind="conflict")))
             continue
         if value.kind == "same":
-            value = sums.values[number] = _referred(sums, number, value, slot)
+            value = sums.values[number] = _referred(msg, sums, number, value, slot)
         item = wording.item(slot, value)
         if item is not None:
             answers[number] = item
@@ -150,13 +166,16 @@ def _outcomes(msg: Message, sums: Sums) -> tuple[dict[int, ItemReading], list[It
     return answers, errors
 
 
-def _referred(sums: Sums, number: int, value: Value, slot: Slot) -> Value:
+def _referred(msg: Message, sums: Sums, number: int, value: Value, slot: Slot) -> Value:
     """ "same as 1": words carry over; a letter only where it is an ordinary option of this question too."""
     numbers = [n for n in sums.values if n != number]
     source = value.number or (
         numbers[numbers.index(max(n for n in numbers if n < number))] if any(n < number for n in numbers) else 0
     )
     said = sums.values.get(source)
+    held = msg.by_number[source].held if said is None and source in msg.by_number else None
+    if held is not None and held in msg.by_number[source].letters:
+        said = Value("letter", held)
     if said is None or source == number:
         return Value("reference", said=value.said)
     if said.kind == "other" and said.text:

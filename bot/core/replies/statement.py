@@ -36,5 +36,7 @@ class Statement:
     asked: bool = False
     condition: bool = False
     partial: bool = False  # an acceptance with words in it that the grammar does not know
+    hedged: bool = False  # words of doubt stand before the number
+    like: int = 0  # the question whose answer this one shares
     after_blank: bool = False
     on_line: bool = False

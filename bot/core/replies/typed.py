@@ -11,7 +11,7 @@ from __future__ import annotations
 from bot.core.replies.message import Message
 from bot.core.replies.reading import ItemReading, Reading, Slot
 from bot.core.replies.value import Value, asks
-from bot.core.replies.whole import about, handed_over, postponed
+from bot.core.replies.whole import about, carries_on, handed_over, postponed
 
 
 def read_typed(msg: Message, start: int, end: int, slot: Slot) -> Value:
@@ -52,6 +52,8 @@ def read_open(msg: Message, slot: Slot, numbered: bool) -> Reading | None:
         return None
     first = msg.skip_decoration(0, msg.count)
     if first >= msg.count and not any(msg.at("agree", i) for i in range(msg.count)):
+        return None
+    if carries_on(msg):
         return None
     if asks(msg, 0, msg.count):
         return Reading(kind="question_back", asked_about=about(msg))

@@ -12,6 +12,7 @@ A reading counts only if it is the only one; otherwise its readings become propo
 from __future__ import annotations
 
 from bot.core.replies import wording
+from bot.core.replies.labels import by_label
 from bot.core.replies.message import Message
 from bot.core.replies.reading import ItemError, ItemReading, Proposal, Reading, Slot
 from bot.core.replies.value import Value, asks, skip_leads
@@ -129,6 +130,46 @@ def by_line(msg: Message) -> Reading | None:
     return Reading(kind="answers", answers=answers, errors=tuple(errors), shaped=True)
 
 
+def below_numbers(msg: Message) -> Reading | None:
+    """A number on one line, what is said on it on the next."""
+    rows = lines(msg)
+    if len(rows) < 4 or len(rows) % 2:
+        return None
+    answers: dict[int, ItemReading] = {}
+    errors: list[ItemError] = []
+    seen: set[int] = set()
+    for (start, end), (low, high) in zip(rows[::2], rows[1::2], strict=True):
+        number = msg.tokens[start].value
+        bare = all(msg.is_mark(i, ".:)") for i in range(start + 1, end))
+        if not bare or number not in msg.by_number or number in seen or msg.tokens[low].kind == "num":
+            return None
+        if msg.by_number[number].form != "choice":
+            return None
+        seen.add(number)
+        _put(msg.by_number[number], read_value(msg, low, high, msg.by_number[number]), answers, errors)
+    return Reading(kind="answers", answers=answers, errors=tuple(errors), shaped=True)
+
+
+def by_labels(msg: Message) -> Reading | None:
+    """The text of one option for each open question, in order."""
+    parts: list[tuple[int, int]] = []
+    start = 0
+    for i in range(msg.count + 1):
+        if i == msg.count or msg.is_break(i) or msg.is_mark(i, ",;/|、"):
+            if i > start:
+                parts.append((start, i))
+            start = i + 1
+    if len(parts) < 2 or len(parts) != len(msg.open):
+        return None
+    answers: dict[int, ItemReading] = {}
+    for slot, (low, high) in zip(msg.open, parts, strict=True):
+        value = by_label(msg, low, high, slot)
+        if value is None or value.kind != "letter" or not value.complete:
+            return None
+        answers[slot.number] = ItemReading(key=value.letter)
+    return Reading(kind="answers", answers=answers, shaped=True)
+
+
 def _put(slot: Slot, value: Value, answers: dict[int, ItemReading], errors: list[ItemError]) -> None:
     item = wording.item(slot, value)
     if item is not None:
@@ -148,7 +189,11 @@ def _answer(slot: Slot, value: Value) -> Reading:
 def bare(msg: Message) -> Reading | None:
     i = msg.skip_decoration(0, msg.count)
     while i < msg.count and (stop := msg.any_at(_BEFORE_LETTER, i)):
-        if msg.letter(i) and not (msg.tokens[i].lower and msg.letter(skip_leads(msg, stop, msg.count))):
+        if (
+            msg.letter(i)
+            and stop == i + 1
+            and not (msg.tokens[i].lower and msg.letter(skip_leads(msg, stop, msg.count)))
+        ):
             break
         if msg.at("recommended", i) or msg.at("ordinal", i):
             break
@@ -175,6 +220,8 @@ def bare(msg: Message) -> Reading | None:
         ):  # fmt: skip
             return None
         strange = letter and not letter.startswith("~") and letter not in slot.letters
+        if strange and not msg.tokens[i].lower and i == 0 and msg.skip_decoration(1, msg.count) >= msg.count:
+            return _answer(slot, Value("letter", letter, said=letter))
         if strange and (_reads_on(msg, i) or msg.at("agree", i) or msg.any_at(("question", "lead"), 0)):
             return None
         after_article = ("note", "polite", "recommended", "ordinal", "verdict", "for")

@@ -96,6 +96,9 @@ def asks(msg: Message, start: int, end: int) -> bool:
     begins = bool(msg.at("question", first, end)) and not msg.at("recommended", first, end)
     if begins and not msg.at("delegate", first, end):
         return True
+    tail = range(max(first, end - 4), end)  # the word that asks comes last in Japanese and Korean
+    if any(msg.tokens[i].kind == "char" and msg.at("question", i) == end for i in tail):
+        return True
     last = end - 1
     while last > first and (msg.is_mark(last, '!")”)') or msg.is_break(last)):
         last -= 1

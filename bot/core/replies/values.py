@@ -14,7 +14,7 @@ from bot.core.replies.labels import by_label
 from bot.core.replies.letters import after_letter, corrected, lettered
 from bot.core.replies.message import Message
 from bot.core.replies.reading import Slot
-from bot.core.replies.value import Value, letter_ends
+from bot.core.replies.value import Value, letter_ends, skip_leads
 from bot.core.replies.words import worded
 
 _FEW_WORDS: Final = 12
@@ -61,8 +61,11 @@ def _read(msg: Message, start: int, end: int, slot: Slot, *, glued: bool) -> Val
     if start >= end:
         return Value("empty")
     said = msg.words(start, end)
-    if msg.is_mark(start, "?") and end == start + 1:
+    if all(msg.is_mark(i, "?!") for i in range(start, end)) and msg.is_mark(start, "?"):
         return Value("unsure", said=said)
+    at = skip_leads(msg, start, end)
+    if at == end - 1 and msg.tokens[at].kind == "word" and msg.at("spoken", at, end) and not msg.letter(at):
+        return Value("unclear", said=said)  # "be", "see": dictated letters, or words that answer nothing
     label = by_label(msg, start, end, slot)
     if label is not None:
         return label
@@ -78,7 +81,7 @@ def _read(msg: Message, start: int, end: int, slot: Slot, *, glued: bool) -> Val
 
 
 def _free_text(msg: Message, start: int, end: int, slot: Slot, said: str) -> Value:
-    if msg.tokens[start].kind == "mark" and end == start + 1:
+    if not any(msg.is_word(i) for i in range(start, end)):
         return Value("unclear", said=said)
     last = end - 1
     while last > start and (msg.is_mark(last, '!")”)') or msg.is_break(last)):

@@ -28,6 +28,8 @@ def read_whole(msg: Message) -> Reading:
     first = msg.skip_decoration(0, msg.count)
     if first >= msg.count:
         return _agreement(msg) or handed_over(msg) or Reading(kind="unparsed")
+    if carries_on(msg):
+        return Reading(kind="unparsed")
     for reader in (
         positional, by_line, letters_as_word, bare, numbers_alone, postponed, handed_over, _question, _refusal,
         _agreement, _own_words,
@@ -36,6 +38,19 @@ def read_whole(msg: Message) -> Reading:
         if reading is not None:
             return reading
     return Reading(kind="unparsed")
+
+
+def carries_on(msg: Message) -> bool:
+    """ "Continue", "next": asks for nothing but to go on, and answers nothing (RD-6)."""
+    i = 0
+    while i < msg.count and not msg.at("carry_on", i):
+        mark = i + 1 if msg.tokens[i].kind in ("mark", "line", "para", "mention") else 0
+        stop = msg.any_at(("polite", "filler", "note", "and"), i) or mark
+        if not stop:
+            return False
+        i = stop
+    stop = msg.at("carry_on", i)
+    return bool(stop) and _rest_is(msg, stop, ("carry_on", "polite", "filler", "and", "lead"))
 
 
 def clauses(msg: Message) -> list[tuple[int, int]]:
@@ -185,7 +200,9 @@ def _agreement(msg: Message) -> Reading | None:
         else:
             if agreed and msg.at("conditional", i):
                 return Reading(kind="needs_confirmation", note=msg.words(i, msg.count))
-            stop = msg.any_at(("polite", "filler", "all", "lead", "article", "everywhere", "for", "item", "rest"), i)
+            stop = msg.any_at(
+                ("polite", "filler", "carry_on", "all", "lead", "article", "everywhere", "for", "item", "rest"), i
+            )
             if not stop and msg.tokens[i].kind in ("mark", "line", "para", "mention"):
                 stop = i + 1
             if not stop and msg.at("number", i):

@@ -19,6 +19,7 @@ _CODES = {
     "letter": "out_of_range",
     "same": "reference",
     "skip": "unclear",
+    "refused": "unclear",
 }
 _LONGEST_QUOTE = 40  # characters; longer words of the person are cut in an error sentence
 

@@ -11,7 +11,7 @@ from typing import Final
 from bot.core.replies.letters import AFTER_A, with_note
 from bot.core.replies.message import Message
 from bot.core.replies.reading import Slot
-from bot.core.replies.value import Value, asks, note_of, other_words, skip_leads
+from bot.core.replies.value import Value, asks, letter_ends, note_of, other_words, skip_leads
 
 _AFTER_SKIP: Final = ("polite", "for", "later", "filler", "item", "note")
 
@@ -48,6 +48,8 @@ def _by_order(msg: Message, start: int, at: int, end: int, slot: Slot, said: str
             return Value("digit", number=rank, said=said, complete=i >= end)
         if i < end and msg.is_word(i) and not msg.any_at(AFTER_A, i, end):
             return None
+    elif (noun := msg.at("item", at, end)) and (i := msg.at("number", noun, end)) and i >= end:
+        rank = msg.value_at("number", noun)  # "number three"
     else:
         return None
     if not 1 <= rank <= len(slot.letters):
@@ -66,12 +68,23 @@ def _reference(msg: Message, start: int, _at: int, end: int, _slot: Slot, said: 
     return Value("same", number=max(number, 0), said=said)
 
 
-def _by_class(msg: Message, start: int, at: int, end: int, _slot: Slot, said: str) -> Value | None:
+def _by_class(msg: Message, start: int, at: int, end: int, slot: Slot, said: str) -> Value | None:
+    if (stop := msg.at("keeps", at, end)) and msg.skip_decoration(stop, end) >= end:
+        return Value("empty" if slot.held is not None else "unclear", said=said)
+    if (stop := msg.at("again", start, end)) and msg.skip_decoration(stop, end) >= end:
+        return Value("reference", said=said)
+    if _conditioned(msg, start, end, slot):
+        return Value("conditional", said=said)
+    if (deferred := _deferred(msg, start, at, end)) is not None:
+        return Value(deferred, said=said)
     if asks(msg, start, end):
         return Value("question", said=said)
     if any(msg.at("suggestion", i, end) for i in range(start, end)):
         return Value("tentative", said=said)
     for name in ("delegate", "recommended"):
+        near = range(start, min(end, start + 6)) if name == "delegate" else ()
+        if any(msg.at(name, i, end) and msg.acts(i) for i in near):
+            return Value("deferred", said=said)
         stop = msg.at(name, at, end) or msg.at(name, start, end) or _led_recommended(msg, at, end, name)
         if stop:
             return _recommended(msg, stop, end, said)
@@ -111,6 +124,33 @@ def _by_class(msg: Message, start: int, at: int, end: int, _slot: Slot, said: st
         if msg.tokens[i].kind == "char" and msg.at("unsure", i) == end:
             return Value("unsure", said=said)
     return _verdict(msg, start, end, said)
+
+
+def _conditioned(msg: Message, start: int, end: int, slot: Slot) -> bool:
+    """ "If legal agrees, C": a choice that is none yet. Without a letter the words are an own answer."""
+    if not msg.any_at(("conditional", "limit"), start, end) or end - start > 24 or msg.is_mark(end - 1, "?"):
+        return False
+    capitals = (i for i in range(start + 1, end) if msg.letter(i, end) in slot.letters and not msg.tokens[i].lower)
+    return any(letter_ends(msg, i, end) for i in capitals)
+
+
+def _deferred(msg: Message, start: int, at: int, end: int) -> str | None:
+    """ "will decide tomorrow", "still waiting to hear …, will answer later", "ask me again on the 3rd"."""
+    heads = [start, at]
+    heads += [i + 1 for i in range(start, end - 1) if msg.is_separator(i) and msg.is_word(i + 1)]
+    if any(msg.letter(i, end) and letter_ends(msg, i, end) for i in heads):
+        return None
+    if any(msg.at("theirs", i) == end for i in range(max(start + 1, end - 4), end)):
+        return "deferred"
+    for i in heads:
+        stop = msg.any_at(("later", "put_off"), i, end)
+        whole = stop >= end or msg.is_edge(stop) or bool(msg.any_at(("time", "for", "note", "polite"), stop))
+        if stop > i + 1 and (whole or msg.acts(stop) or stop - i > 2):
+            return "deferred"
+        asked = msg.at("postpone", i, end)
+        if asked > i + 1 and (asked >= end or msg.any_at(("for", "time"), asked)):
+            return "deferred"
+    return None
 
 
 def _led_recommended(msg: Message, at: int, end: int, name: str) -> int:
@@ -165,6 +205,8 @@ def _otherwise(msg: Message, start: int, end: int) -> str | None:
 
 
 def _none(msg: Message, stop: int, end: int, said: str) -> Value:
+    if msg.letter(stop, end) and not msg.tokens[stop].lower:
+        return Value("negative_only", said=said)  # "neither A nor B"
     rest = msg.skip_marks(stop, end)
     text = msg.words(rest, end) if rest < end and msg.skip_decoration(rest, end) < end else ""
     return Value("other", text=text or None, said=said) if text else Value("other", said=said)
@@ -182,7 +224,7 @@ def _verdict(msg: Message, start: int, end: int, said: str) -> Value | None:
         after = stop
         while after < end and (more := msg.at("agree", after, end)):
             after = more
-        if after < end and msg.at("imperative", after, end):
+        if after < end and (msg.at("imperative", after, end) or msg.at("imperative", start, end) == stop):
             return None
         if after < end and msg.tokens[after].kind == "word" and not msg.any_at(
             ("note", "and", "polite", "filler", "lead", "for", "all", "hedge"), after, end

@@ -32,6 +32,22 @@ Mark = Literal[
     "about_it",  # after a command: "what does it do"
     "around",  # words that may stand around the letter in an answer to a menu
     "else",  # "none of these", as the answer to a menu
+    "first",  # ordinals, as the answer to a menu: "the first one"
+    "second",
+    "third",
+    "fourth",
+    "yet",  # in a negated request: it may come later ("don't write it yet")
+    "roughly",  # a topic mark that may also stand before an amount: "about twenty papers"
+    "number",
+    "others",  # people who are not asking: "my student"
+    "their_part",  # right after them: what they do is no request ("should", "is going to", "who")
+    "their_wish",  # right after that: they want something, and that is one ("my editor will need an abstract")
+    "own",  # after "and" or "but": the person speaks of their own wish again
+    "reported",  # "asked whether": a question somebody else put
+    "news",  # "got accepted": the clause tells something, and what it names is not handed in
+    "below",  # beside a request: the paragraphs that follow are what it is about
+    "above",
+    "asks",  # begins a question; a command named in it is asked about, not called
 ]
 
 

@@ -151,6 +151,8 @@ def read_menu_answer(text: str, menu: Sequence[str], pack: Pack) -> MenuAnswer:
     offered = tuple(menu)
     around = frozenset(word for phrase in pack.lexicon.phrases_of("<!around>") for word in phrase)
     place = _letter(text, said, around)
+    if place is None:
+        place = _ordinal(said, around, pack.lexicon)
     if place is not None:
         if not offered:
             return MenuAnswer("else" if place == MOST_OPTIONS else "beyond")
@@ -183,6 +185,18 @@ def _letter(text: str, said: Sequence[str], around: frozenset[str]) -> int | Non
     if len(said) > 2 and len(found) == 2 and said[0] == "a":
         del found[0]  # "a opção b": an article
     return found[0] if len(set(found)) == 1 else None
+
+
+def _ordinal(said: Sequence[str], around: frozenset[str], lexicon: Lexicon) -> int | None:
+    """ "The second one", if the rest is only politeness."""
+    found = set()
+    for place, mark in enumerate(("first", "second", "third", "fourth")):
+        for form in lexicon.phrases_of(f"<!{mark}>"):
+            for at in range(len(said) - len(form) + 1):
+                rest = [*said[:at], *said[at + len(form) :]]
+                if tuple(said[at : at + len(form)]) == form and all(word in around for word in rest):
+                    found.add(place)
+    return found.pop() if len(found) == 1 else None
 
 
 def _spell(text: str, said: Sequence[str]) -> list[str]:

@@ -18,6 +18,7 @@ _WITHIN = re.compile(rf"(?<![\w/\\:.<])[/!／！]({_WORD})(?:@[A-Za-z0-9_]{{2,64
 _AGENT = re.compile(r"(?<![A-Za-z0-9_])[A-Za-z]{1,30}(?:_[A-Za-z]{1,30}){0,4}_agent(?![A-Za-z0-9_])", re.IGNORECASE)
 _IDENTITY = re.compile(r"(?<![\w/.-])[a-z][a-z-]{1,40}/[a-z0-9][a-z0-9-]{1,40}(?![\w/-])", re.IGNORECASE)
 _TOKEN = re.compile(re.escape(TOKEN), re.IGNORECASE | re.ASCII)
+_ASKING = 8  # words; a longer question after a command is what the command is about
 _OPENERS, _CLOSERS = "[({<`'\"“«【［〔（「*_", "])}>`'\"”»】］〕）」*_:"
 
 
@@ -116,11 +117,20 @@ def _bare_command(body: str, pack: Pack, *, mentioned: bool) -> Command | None:
 
 
 def _asks(rest: str, pack: Pack) -> bool:
-    """`/ars-full?`, `/ars-full — what does it do?`"""
-    said = words(rest, pack.lexicon.variants)
+    """`/ars-full?`, `/ars-full — what does it do?`, `/ars-full what does it do exactly?`"""
+    said = words(rest[:200], pack.lexicon.variants)
     if not said:
         return rest.strip().startswith(("?", "？"))
-    return said in pack.lexicon.phrases_of("<!about_it>")
+    forms = pack.lexicon.phrases_of("<!about_it>")
+    asks = rest.rstrip().endswith(("?", "？")) and len(said) <= _ASKING
+    anywhere = pack.lexicon.phrases_of("<!about_any>")
+    return said in forms or (
+        asks
+        and (
+            any(len(f) > 1 and said[: len(f)] == f for f in forms)
+            or any(said[i : i + len(f)] == f for f in anywhere for i in range(len(said)))
+        )
+    )
 
 
 def commands_within(text: str, pack: Pack) -> list[tuple[str, Span]]:

@@ -14,6 +14,7 @@ holds only those of its own file.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -134,25 +135,13 @@ class Lexicon:
 
     def spans(self, tokens: Sequence[Token]) -> list[dict[int, list[int]]]:
         """For each token: class id → the token positions at which a word of that class ends."""
-        return [self._at(tokens, at) for at in range(len(tokens))]
-
-    def _at(self, tokens: Sequence[Token], at: int) -> dict[int, list[int]]:
-        nodes = _steps(self.root, tokens[at].form)
-        if not nodes:
-            return _NOTHING
-        found: dict[int, list[int]] = {}
-        here = at + 1
-        while nodes:
-            for node in nodes:
-                for identity in node.ids:
-                    ends = found.setdefault(identity, [])
-                    if here not in ends:
-                        ends.append(here)
-            if here >= len(tokens) or tokens[here].gap >= SENTENCE:
-                break
-            form = tokens[here].form
-            nodes = [following for node in nodes if not node.leaf for following in _steps(node, form)]
-            here += 1
+        begun: dict[str, list[Node]] = {}
+        found = []
+        for at, token in enumerate(tokens):
+            nodes = begun.get(token.form)
+            if nodes is None:
+                nodes = begun[token.form] = _steps(self.root, token.form)
+            found.append(_ends(nodes, tokens, at) if nodes else _NOTHING)
         return found
 
     def matches(
@@ -163,14 +152,14 @@ class Lexicon:
         opens: Sequence[bool],
     ) -> list[Match]:
         """Every phrase that occurs; hidden words are passed over, as if they were not there."""
-        step = _following(hidden)
-        present = {identity for at, here in enumerate(spans) if not hidden[at] for identity in here}
+        places = _Places(tokens, spans, hidden)
+        present = places.where.keys()
         possible: dict[int, list[Phrase]] = {}
         for identity in present:
             possible[identity] = [
                 phrase
                 for phrase in self._by_first.get(identity, ())
-                if all(e.optional or not present.isdisjoint(e.ids) for e in phrase.elements)
+                if all(e.optional or not e.ids.isdisjoint(present) for e in phrase.elements)
             ]
         found: list[Match] = []
         for at, here in enumerate(spans):
@@ -181,24 +170,84 @@ class Lexicon:
                 for phrase in possible[identity]:
                     if (opens[at] or not phrase.opens) and phrase.key not in tried:
                         tried.add(phrase.key)
-                        hit = _match(phrase, at, tokens, spans, step)
+                        hit = _match(phrase, at, places)
                         if hit is not None:
                             found.append(hit)
         return found
 
 
-def _following(hidden: Sequence[bool]) -> list[int]:
-    """`step[i]`: the first place from i on that is not hidden."""
-    step = [len(hidden)] * (len(hidden) + 2)
-    for at in range(len(hidden) - 1, -1, -1):
-        step[at] = step[at + 1] if hidden[at] else at
-    return step
+class _Places:
+    """Where the classes of a message stand, without the hidden words."""
+
+    def __init__(
+        self, tokens: Sequence[Token], spans: Sequence[Mapping[int, list[int]]], hidden: Sequence[bool]
+    ) -> None:
+        self.spans = spans
+        self.size = size = len(tokens)
+        self.step = [size] * (size + 2)  # the first place from here on that is not hidden
+        for at in range(size - 1, -1, -1):
+            self.step[at] = self.step[at + 1] if hidden[at] else at
+        self.order: list[int] = []  # the number of each place among those that are not hidden
+        self.clause: list[int] = []  # ends of clauses before it
+        self.opens: list[bool] = []  # is there one right before it?
+        self.where: dict[int, list[int]] = {}  # class id → its places
+        seen = ends = 0
+        for at, token in enumerate(tokens):
+            opens = token.gap >= CLAUSE
+            if not hidden[at]:
+                seen += 1
+                ends += opens
+                for identity in spans[at]:
+                    self.where.setdefault(identity, []).append(at)
+            self.order.append(seen)
+            self.clause.append(ends)
+            self.opens.append(opens)
+        self._of: dict[frozenset[int], list[int]] = {}
+
+    def of(self, ids: frozenset[int]) -> list[int]:
+        """The places of any of these classes, in order."""
+        found = self._of.get(ids)
+        if found is None:
+            lists = [self.where[i] for i in ids if i in self.where]
+            found = self._of[ids] = lists[0] if len(lists) == 1 else sorted({at for each in lists for at in each})
+        return found
+
+    def within(self, ids: frozenset[int], first: int, reach: int, *, far: bool) -> list[int]:
+        """Those from `first` on with at most `reach` words between; a clause ends the search, unless `far`."""
+        if first >= self.size or (not far and self.opens[first]):
+            return []
+        if not reach:
+            return [first] if not ids.isdisjoint(self.spans[first]) else []
+        found = self.of(ids)
+        start = end = bisect_left(found, first)
+        most, clause, order, clauses = self.order[first] + reach, self.clause[first], self.order, self.clause
+        while end < len(found) and order[found[end]] <= most and (far or clauses[found[end]] == clause):
+            end += 1
+        return found[start:end]
+
+
+def _ends(nodes: list[Node], tokens: Sequence[Token], at: int) -> dict[int, list[int]]:
+    found: dict[int, list[int]] = {}
+    here = at + 1
+    while nodes:
+        for node in nodes:
+            for identity in node.ids:
+                ends = found.setdefault(identity, [])
+                if here not in ends:
+                    ends.append(here)
+        if here >= len(tokens) or tokens[here].gap >= SENTENCE:
+            break
+        form = tokens[here].form
+        nodes = [following for node in nodes if not node.leaf for following in _steps(node, form)]
+        here += 1
+    return found
 
 
 def _steps(node: Node, form: str) -> list[Node]:
-    found = []
-    if form in node.words:
-        found.append(node.words[form])
+    exact = node.words.get(form)
+    found = [exact] if exact is not None else []
+    if not node.sizes and (found or len(form) < MIN_SWAPPED):
+        return found
     for size in node.sizes:
         if size <= len(form):
             stem = node.stems.get(form[:size])
@@ -237,45 +286,35 @@ def _without_one(word: str) -> list[str]:
     return [word[:i] + word[i + 1 :] for i in range(len(word))]
 
 
-def _match(
-    phrase: Phrase,
-    at: int,
-    tokens: Sequence[Token],
-    spans: Sequence[Mapping[int, list[int]]],
-    step: Sequence[int],
-) -> Match | None:
+def _match(phrase: Phrase, at: int, places: _Places) -> Match | None:
     """Follow the phrase from `at`; the set of places reached stays small, so the work per place is bounded."""
-    none: frozenset[int] = frozenset()
-    places: dict[int, frozenset[int]] = {at: none}  # next token → words named so far
-    size = len(tokens)
+    spans, step = places.spans, places.step
+    reached = {at: 0}  # next token → words named so far, as bits from `at` on
     for number, (ids, optional, reach, far) in enumerate(phrase.elements):
-        reached = dict(places) if optional else {}
-        for place, named in places.items():
-            here = step[place]
-            for _ in range(reach + 1):
-                # No gap crosses the end of a clause, except that of `;;`.
-                if here >= size or (number and not far and tokens[here].gap >= CLAUSE):
-                    break
-                classes = spans[here]
-                if classes and not ids.isdisjoint(classes):
-                    for identity in ids & classes.keys():
-                        for end in classes[identity]:
-                            more = named | frozenset(range(here, end))
-                            if len(more) > len(reached.get(end, none)):
-                                reached[end] = more
-                here = step[here + 1]
-        places = reached
-        if not places:
+        following = dict(reached) if optional else {}
+        for place, named in reached.items():
+            for here in places.within(ids, step[place], reach, far=far) if number else (at,):
+                for identity, ends in spans[here].items():
+                    if identity not in ids:
+                        continue
+                    for end in ends:
+                        more = named | ((1 << (end - at)) - (1 << (here - at)))
+                        if more.bit_count() > following.get(end, 0).bit_count():
+                            following[end] = more
+        reached = following
+        if not reached:
             return None
-    ends = [p for p in places if not phrase.closes or _closes(p, tokens, step)]
+    ends = [p for p in reached if not phrase.closes or _closes(p, places)]
     if not ends:
         return None
     last = max(ends)
-    return Match(phrase, at, last, places[last])
+    bits = reached[last]
+    return Match(phrase, at, last, frozenset(i for i in range(at, last) if bits >> (i - at) & 1))
 
 
-def _closes(place: int, tokens: Sequence[Token], step: Sequence[int]) -> bool:
-    return step[place] >= len(tokens) or step[place] > place or tokens[place].gap >= CLAUSE
+def _closes(place: int, places: _Places) -> bool:
+    following = places.step[place]
+    return following >= places.size or following > place or places.opens[place]
 
 
 # -- the little language of phrases ----------------------------------------------------------------------------

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from bot.core.routing.languages import Mark
 from bot.core.routing.phrases import Lexicon
@@ -15,11 +16,14 @@ class Sheet:
 
     def __init__(self, text: str, lexicon: Lexicon, objects: Sequence[Span]) -> None:
         self.text = text
-        self._identities: dict[str, int] = {}
+        self._ends: dict[str, dict[int, int]] = {}  # mark → where it begins and ends
+        self._places: dict[str, list[int]] = {}
+        self._clause_of: list[int] = []
         self.lexicon = lexicon
         words = tokenise(text, lexicon.variants)
         spans = lexicon.spans(words)
         self.tokens = _without_polite(words, spans, lexicon)
+        self.polite = len(self.tokens) < len(words)
         self.spans = spans if len(self.tokens) == len(words) else lexicon.spans(self.tokens)
         self.present = {identity for here in self.spans for identity in here}
         self.foreign_spans = [*quoted(text), *self._handed_on()]
@@ -29,7 +33,8 @@ class Sheet:
         self.topic = self._topics()
         self.question_words: set[int] = set()
         self.asked = self._asked()
-        self.over = self._over()
+        self.aside = self._aside()
+        self.over = [a or b for a, b in zip(self._over(), self.aside, strict=True)]
 
     def flags(self, spans: Sequence[Span]) -> list[bool]:
         covered = [False] * (len(self.text) + 1)
@@ -39,20 +44,54 @@ class Sheet:
 
     def mark(self, name: Mark, at: int) -> int:
         """The end of the mark's words at this place, or 0."""
-        identity = self._identities.get(name)
-        if identity is None:
-            identity = self._identities[name] = self.lexicon.identity(f"<!{name}>")
+        ends = self._ends.get(name)
+        if ends is None:
+            ends = self._ends[name] = self._ends_of(name)
+        return ends.get(at, 0)
+
+    def _ends_of(self, name: Mark) -> dict[int, int]:
+        identity = self.lexicon.identity(f"<!{name}>")
         if identity not in self.present:
-            return 0
-        ends = self.spans[at].get(identity)
-        return max(ends) if ends else 0
+            return {}
+        return {at: max(here[identity]) for at, here in enumerate(self.spans) if identity in here}
 
     def clauses(self, gap: int = CLAUSE) -> list[Span]:
         cuts = [i for i, token in enumerate(self.tokens) if i == 0 or token.gap >= gap]
         return [Span(a, b) for a, b in pairwise([*cuts, len(self.tokens)])]
 
+    def has(self, *names: Mark) -> bool:
+        return any(self.lexicon.identity(f"<!{name}>") in self.present for name in names)
+
+    def before_small_words(self, at: int) -> int:
+        """Where a noun phrase that ends with the word at this place begins: "(an) outline"."""
+        small = self.lexicon.identity("<det>")
+        while (
+            at > 0 and self.tokens[at].gap < CLAUSE and small in self.spans[at - 1] and not self.mark("joint", at - 1)
+        ):
+            at -= 1
+        return at
+
+    def follows_joint(self, at: int) -> bool:
+        return any(self.mark("joint", i) == at for i in range(max(at - 3, 0), at))
+
+    def closes(self, at: int) -> bool:
+        return at >= len(self.tokens) or self.tokens[at].gap >= CLAUSE
+
+    def in_clause_of(self, at: int, name: Mark) -> bool:
+        """Does this mark stand in the clause that holds the word at this place?"""
+        if not self.has(name):
+            return False
+        if not self._clause_of:
+            self._clause_of = list(accumulate(token.gap >= CLAUSE for token in self.tokens))
+        number = self._clause_of[at]
+        first, last = bisect_left(self._clause_of, number), bisect_right(self._clause_of, number)
+        places = self._places.setdefault(name, sorted(self._ends.setdefault(name, self._ends_of(name))))
+        return bisect_left(places, first) < bisect_left(places, last)
+
     def _negated(self) -> list[bool]:
         flags = [False] * len(self.tokens)
+        if not self.has("negation", "negation_back"):
+            return flags
         for start, end in self.clauses():
             at, since = start, start
             while at < end:
@@ -75,17 +114,17 @@ class Sheet:
 
     def _topics(self) -> list[bool]:
         flags = [False] * len(self.tokens)
+        if not self.has("topic", "topic_back", "topic_until"):
+            return flags
         for start, end in self.clauses():
             at = start
             while at < end:
                 if self.foreign[at]:
                     at += 1
-                elif (body := self.mark("topic", at)) and body < end and not self._own(body):
+                elif (body := self.mark("topic", at)) and body < end and not self._own(at, body):
                     self.topic_words.update(range(at, body))
                     stop = body
-                    while stop < end and not (
-                        self.mark("joint", stop) and stop + 1 < end and self.mark("verb", stop + 1)
-                    ):
+                    while stop < end and not self._topic_ends(stop, end):
                         stop += 1
                     flags[body:stop] = [True] * (stop - body)
                     at = stop
@@ -103,27 +142,96 @@ class Sheet:
                     at += 1
         return flags
 
-    def _own(self, at: int) -> bool:
-        """After "on": the person's own thing, or an amount ("about 20 papers"), not a topic."""
-        return bool(self.mark("mine", at)) or self.tokens[at].form.isdecimal()
+    def _topic_ends(self, at: int, end: int) -> bool:
+        """ "… and review it", "… but no question"."""
+        following = at + 1 < end
+        return following and bool(
+            (self.mark("joint", at) and self.mark("verb", at + 1))
+            or (self.mark("contrast", at) and self.mark("negation", at + 1))
+        )
+
+    def _own(self, at: int, body: int) -> bool:
+        """After "on": the person's own thing, or an amount ("about twenty papers"), not a topic."""
+        if self.mark("mine", body) or self.tokens[body].form.isdecimal():
+            return True
+        return bool(self.mark("roughly", at) and self.mark("number", body))
 
     def _asked(self) -> list[bool]:
         flags = [False] * len(self.tokens)
+        if not self.has("about", "about_any"):
+            return flags
         for start, end in self.clauses(SENTENCE):
             opens = self.openings(start, end)
             asks = [
                 i
                 for i in range(start, end)
-                if not self.foreign[i] and ((opens[i - start] and self.mark("about", i)) or self.mark("about_any", i))
+                if not self.foreign[i]
+                and (
+                    (opens[i - start] and self.mark("about", i) and not self._wished(i)) or self.mark("about_any", i)
+                )
             ]
             if asks:
                 self.question_words.update(asks)
                 flags[start:end] = [True] * (end - start)
         return flags
 
+    def _wished(self, at: int) -> bool:
+        """Inside a wish: "what I need is a …" asks nothing."""
+        want = self.lexicon.identity("<want>")
+        return any(max(self.spans[i].get(want, (0,))) > at for i in range(max(at - 4, 0), at))
+
+    def asked_about(self, spans: Sequence[Span]) -> list[bool]:
+        """Sentences that ask something and name one of these commands: "is /x the same as …?"."""
+        flags = [False] * len(self.tokens)
+        for start, end in self.clauses(SENTENCE) if spans else ():
+            first, last = self.tokens[start].start, self.tokens[end - 1].end
+            following = self.tokens[end].start if end < len(self.tokens) else len(self.text)
+            if not any(first < s.end and s.start < following for s in spans):
+                continue
+            marks = self.text[max([last, *(s.end for s in spans if s.start < following)]) : following].lstrip()
+            opens = self.openings(start, end)
+            if marks.startswith(("?", "？")) and any(
+                opens[i - start] and self.mark("asks", i) for i in range(start, end)
+            ):
+                flags[start:end] = [True] * (end - start)
+        return flags
+
+    def _aside(self) -> list[bool]:
+        """News, and what other people do or ask: no request, and nothing handed in."""
+        flags = [False] * len(self.tokens)
+        if not self.has("others", "reported", "news"):
+            return flags
+        reviews = self.lexicon.identity("<reviews>")
+        for start, end in self.clauses():
+            for at in range(start, end):
+                if self.foreign[at] or flags[at]:
+                    continue
+                does = self.mark("their_part", body) if (body := self.mark("others", at)) and body < end else 0
+                if (does and not (does < end and self.mark("their_wish", does))) or self.mark("reported", at):
+                    stop = next((i for i in range(max(does, at + 1), end) if self._own_again(i, end)), end)
+                    flags[at:stop] = [True] * (stop - at)
+            if any(reviews in self.spans[i] for i in range(start, end)):
+                continue  # "accepted with major revisions": something to work on
+            cuts = [start, *(i for i in range(start + 1, end) if self.mark("joint", i)), end]
+            for a, b in pairwise(cuts):
+                if any(self.mark("news", i) for i in range(a, b)):
+                    flags[a:b] = [True] * (b - a)
+        return flags
+
+    def _own_again(self, at: int, end: int) -> bool:
+        """ "… but please review mine", "… and I need an abstract"."""
+        contrast = self.mark("contrast", at)
+        turn = contrast or self.mark("joint", at)
+        if not turn or turn >= end:
+            return False
+        only = self.lexicon.identity("<only>") in self.spans[at]
+        return bool(self.mark("own", turn) or (contrast and not only and self.mark("verb", turn)))
+
     def _over(self) -> list[bool]:
         """Already done, or taken back."""
         flags = [False] * len(self.tokens)
+        if not self.has("done", "reset"):
+            return flags
         for start, end in self.clauses():
             cuts = [start, *(i for i in range(start + 1, end) if self.mark("joint", i)), end]
             for a, b in pairwise(cuts):

@@ -52,6 +52,8 @@ def fold_char(char: str, variants: Mapping[str, str]) -> str:
         return char.lower()
     if char in variants:
         return variants[char]
+    if "\u4e00" <= char <= "\u9fff" or "\uac00" <= char <= "\ud7a3" or "\u3041" <= char <= "\u3096":
+        return char  # most characters of Chinese, Korean and Japanese have one form only
     plain = unicodedata.normalize("NFKC", char)
     if len(plain) == 1 and dense(plain):
         return variants.get(plain, plain)
@@ -112,6 +114,8 @@ def _weight(text: str, at: int, char: str) -> int:
         return NOTHING if inside else SENTENCE
     if char in "-–—" and text[at - 1 : at].isalnum() and text[at + 1 : at + 2].isalnum():
         return NOTHING  # a joint within a word, also with the long dashes of phone keyboards
+    if char == "-" and text[at - 1 : at].isspace() and text[at + 1 : at + 2].isspace():
+        return CLAUSE  # the dash of ordinary keyboards
     if char == ":" and text[at + 1 : at + 2].isdigit():
         return NOTHING  # 10:30
     return CLAUSE if char in _CLAUSE_MARKS else BLANK

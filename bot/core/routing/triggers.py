@@ -7,12 +7,12 @@ a short request.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from bot.core.routing.phrases import Lexicon, Match
 from bot.core.routing.sheet import Sheet
-from bot.core.routing.text import Span, paragraphs
+from bot.core.routing.text import Span, dense, paragraphs
 
 NO_ARTEFACT = "-1"  # words that hold an artefact's name and are none: "literature review"
 LONG, SHORT = 280, 220  # characters; a paragraph over LONG beside a request under SHORT is what it is about
@@ -76,18 +76,25 @@ def read(
         open_topics = [a or b or c for a, b, c in zip(sheet.foreign, sheet.over, sheet.negated, strict=True)]
         reaching = found(open_topics, frozenset({"trigger"}))
         hits += [m for m in reaching if not sheet.topic[m.first] and m.named & sheet.topic_words]
-    chosen = _in_short_parts(sheet, _longest(hits))
+    hits = _longest(sheet, hits)
+    if hits and sheet.has("joint"):
+        hits = _longest(sheet, [*hits, *_shared_verb(sheet, hits, found(hidden, frozenset({"name"})))])
+    elif not hits and sheet.polite:
+        hits = _nouns_alone(sheet, found(hidden, frozenset({"name"})))
+    chosen = _in_short_parts(sheet, hits)
     wanted = [m for m in chosen if m.phrase.kind != "unserved" and m.phrase.value]
     requests = tuple(_found(sheet, m) for m in wanted)
     own_words = sheet.flags([*sheet.foreign_spans, *objects])
+    asked_about = sheet.asked_about([n.span for n in named])
     counted = [
         n
         for n in named
-        if not _flag_at(sheet, n.span, own_words, sheet.topic, sheet.asked, sheet.over, sheet.negated)
+        if not _flag_at(sheet, n.span, own_words, sheet.topic, sheet.asked, asked_about, sheet.over, sheet.negated)
     ]
     taken_back = found(plain, frozenset({"trigger", "name"})) if any(sheet.negated) else []
     ruled_out = {m.phrase.value for m in taken_back if any(sheet.negated[i] for i in m.named)}
-    asked = [a and not b for a, b in zip(sheet.asked, sheet.foreign, strict=True)]
+    later = any(m.phrase.kind == "trigger" and _put_off(sheet, m) for m in taken_back)
+    asked = [(a and not b) or c for a, b, c in zip(sheet.asked, sheet.foreign, asked_about, strict=True)]
     question = any(asked) and (
         bool(named)
         or any(
@@ -96,14 +103,15 @@ def read(
         )
         or text.rstrip().endswith(("?", "？"))
     )
-    nothing_made = [a or b or c for a, b, c in zip(sheet.foreign, sheet.topic, sheet.negated, strict=True)]
-    artefacts = _longest(found(nothing_made, frozenset({"artefact"})))
+    other_flags = zip(sheet.foreign, sheet.topic, sheet.negated, sheet.aside, strict=True)
+    nothing_made = [any(flags) for flags in other_flags]
+    artefacts = _longest(sheet, found(nothing_made, frozenset({"artefact"})))
     return Reading(
         requests=requests,
         named=tuple(Found(n.value, n.span.start, n.span.end, text[n.span.start : n.span.end]) for n in counted),
         ruled_out=tuple(sorted(ruled_out - {r.value for r in requests} - {""})),
         artefacts=tuple(_found(sheet, m) for m in artefacts if m.phrase.value != NO_ARTEFACT),
-        unserved=any(m.phrase.kind == "unserved" or not m.phrase.value for m in chosen),
+        unserved=later or any(m.phrase.kind == "unserved" or not m.phrase.value for m in chosen),
         question=question and not requests and not counted,
     )
 
@@ -113,15 +121,88 @@ def _flag_at(sheet: Sheet, span: Span, *reasons: Sequence[bool]) -> bool:
     return at is None or any(flags[at] for flags in reasons)
 
 
-def _longest(matches: Sequence[Match]) -> list[Match]:
-    """Where matches overlap the one that names more words stands: "systematic review" over "review"."""
+def _longest(sheet: Sheet, matches: Sequence[Match]) -> list[Match]:
+    """Where matches overlap the one that names more words stands: "systematic review" over "review".
+
+    But the verb belongs to the nearest thing: a phrase that passes over another's object gives way to it
+    ("check the citations in my response letter", 論文の抄録を書いて).
+    """
     kept: list[Match] = []
     used: set[int] = set()
-    for match in sorted(matches, key=lambda m: (-len(m.named), m.last - m.first, m.first, m.phrase.value)):
+    far: set[int] = set()
+    if len({m.phrase.value for m in matches}) > 1:
+        begins: dict[int, list[Match]] = {}
+        for match in matches:
+            begins.setdefault(match.first, []).append(match)
+        far = {id(m) for m in matches if _passes_over(sheet, m, begins)}
+
+    def rank(m: Match) -> tuple[bool, int, int, int, str]:
+        return id(m) in far, -len(m.named), m.last - m.first, m.first, m.phrase.value
+
+    for match in sorted(matches, key=rank):
         if used.isdisjoint(match.named):
             kept.append(match)
             used |= match.named
     return sorted(kept, key=lambda m: m.first)
+
+
+def _nouns_alone(sheet: Sheet, nouns: Sequence[Match]) -> list[Match]:
+    """ "An outline, please": the whole message names what is wanted, and not as the person's own."""
+    nouns = _longest(sheet, [n for n in nouns if n.phrase.source.startswith("<")])
+    named = {i for n in nouns for i in n.named}
+    small = sheet.lexicon.identity("<det>")
+    if len(sheet.tokens) > _FEW:
+        return []
+    for at in range(len(sheet.tokens)):
+        if at not in named and (
+            sheet.mark("mine", at)
+            or not (small in sheet.spans[at] or sheet.mark("joint", at) or sheet.mark("lead", at))
+        ):
+            return []
+    return nouns
+
+
+_FEW = 20  # words of a message that is a noun and politeness
+_ON_SOMETHING = ("review", "check", "verify", "revise", "convert", "work_in", "walk", "answer", "guide")
+
+
+def _shared_verb(sheet: Sheet, hits: Sequence[Match], nouns: Sequence[Match]) -> list[Match]:
+    """ "Write an abstract and an outline": the verb serves both. Not so "review my paper and the abstract"."""
+    acts = {sheet.lexicon.identity(f"<{name}>") for name in _ON_SOMETHING}
+    makes = [
+        m for m in hits if m.phrase.kind == "trigger" and m.phrase.value and acts.isdisjoint(sheet.spans[m.first])
+    ]
+    values: dict[int, set[str]] = {}  # last word of a request → what it asks for
+    for made in makes:
+        values.setdefault(made.last, set()).add(made.phrase.value)
+    found = []
+    for noun in nouns:
+        start = sheet.before_small_words(noun.first)
+        near = any(values.get(last, set()) - {noun.phrase.value} for last in range(max(noun.last - 8, 0), start + 1))
+        if near and sheet.follows_joint(start) and sheet.closes(noun.last):
+            found.append(noun)
+    return found
+
+
+def _passes_over(sheet: Sheet, match: Match, begins: Mapping[int, Sequence[Match]]) -> bool:
+    """Does the phrase share its verb with another one whose object is nearer? `begins`: matches by first word."""
+    if match.last - match.first == len(match.named) or any(e.far for e in match.phrase.elements):
+        return False
+    verb_last = dense(sheet.tokens[match.first].form[0])
+    for at in range(match.first, match.last):
+        for other in begins.get(at, ()):
+            if other.phrase.value == match.phrase.value or len(other.phrase.elements) < 2:
+                continue
+            shared = match.named & other.named
+            between = {i for i in other.named - shared if match.first < i < match.last} if shared else ()
+            if between and (max(between) < min(shared) if verb_last else max(shared) < min(between)):
+                return True
+    return False
+
+
+def _put_off(sheet: Sheet, match: Match) -> bool:
+    """ "Don't write the abstract yet": nothing else may start instead."""
+    return any(sheet.negated[i] for i in match.named) and sheet.in_clause_of(match.first, "yet")
 
 
 def _in_short_parts(sheet: Sheet, matches: list[Match]) -> list[Match]:
@@ -142,12 +223,34 @@ def _in_short_parts(sheet: Sheet, matches: list[Match]) -> list[Match]:
     if short and any(s > LONG for s in size.values()):
         matches = short
     for match in matches:
-        tail = sheet.text[sheet.tokens[match.last - 1].end :]
-        head = next((i for i, c in enumerate(tail[:60]) if c in ":："), -1)
-        if head >= 0 and not any(c in ".!?;,。，！？\n" for c in tail[:head]) and len(tail) - head > 40:
-            stop = sheet.tokens[match.last - 1].end + head
-            return [m for m in matches if sheet.tokens[m.first].start < stop]
+        pointed = _pointed_at(sheet, match, parts)
+        if pointed:
+            return [m for m in matches if part_of(m) not in pointed]
+    for match in matches:
+        end = sheet.tokens[match.last - 1].end
+        tail = sheet.text[end : end + 60]
+        head = next((i for i, c in enumerate(tail) if c in ":："), -1)
+        if head >= 0 and not any(c in ".!?;,。，！？\n" for c in tail[:head]) and len(sheet.text) - end - head > 40:
+            stop = end + head
+            heads = match.phrase.opens and match.phrase.closes
+            return [m for m in matches if sheet.tokens[m.first].start < stop or (heads and _is_head(sheet, m))]
     return matches
+
+
+def _pointed_at(sheet: Sheet, match: Match, parts: Sequence[Span]) -> list[Span]:
+    """The other paragraphs, where a request says "below" or "above": they are what it is about."""
+    below, above = (sheet.in_clause_of(match.first, mark) for mark in ("below", "above"))
+    if not (below or above):
+        return []
+    here = next((i for i, p in enumerate(parts) if p.start <= sheet.tokens[match.first].start < p.end), 0)
+    return [*(parts[here + 1 :] if below else ()), *(parts[:here] if above else ())]
+
+
+def _is_head(sheet: Sheet, match: Match) -> bool:
+    """A line begins with it, and a colon follows: "bug: …", and below it "feature request: …"."""
+    line_begins = not sheet.text[: sheet.tokens[match.first].start].rpartition("\n")[2].strip(" \t-*•")
+    after = sheet.text[sheet.tokens[match.last - 1].end :].lstrip(" \t*")
+    return match.phrase.opens and match.phrase.closes and line_begins and after.startswith((":", "："))
 
 
 def _found(sheet: Sheet, match: Match) -> Found:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from bot.core.model import Form
 from bot.core.replies import read_reply
 from bot.core.replies.phrases import PhraseBook
 from bot.core.replies.reading import Slot
@@ -14,7 +15,8 @@ from tests.core.replies import score
 from tests.core.replies.shapes import BOOK, four
 
 # What the reader is known to get less than exactly right; nothing of it records a wrong answer.
-KNOWN = {"r141", "r335"}
+KNOWN = {"r141", "r335", "s286", "s338", "s431", "s699", "s744"}
+TABLES = ("replies.jsonl", "second_reader.jsonl", "siblings.jsonl")  # the corpus, an independent exam, our own kin
 
 
 def table(name: str) -> list[Any]:
@@ -26,7 +28,7 @@ def book() -> PhraseBook:
     return BOOK
 
 
-@pytest.mark.parametrize("case", [p for p in table("replies.jsonl") if p.id not in KNOWN])
+@pytest.mark.parametrize("case", [p for name in TABLES for p in table(name) if p.id not in KNOWN])
 def test_a_reply_is_read_as_the_table_says(case: dict[str, Any], book: PhraseBook) -> None:
     """RP-1, RP-2: kind, what is held, what is open and each item's error."""
     out = parse_record(case, book)
@@ -36,7 +38,7 @@ def test_a_reply_is_read_as_the_table_says(case: dict[str, Any], book: PhraseBoo
         assert score.words_differ(out, case["expect"]) == []  # RP-5: notes and texts are kept
 
 
-@pytest.mark.parametrize("case", table("replies.jsonl") + table("phone.jsonl"))
+@pytest.mark.parametrize("case", [p for name in (*TABLES, "phone.jsonl") for p in table(name)])
 def test_nothing_is_recorded_that_was_not_said(case: dict[str, Any], book: PhraseBook) -> None:
     """RP-3: whatever else goes wrong, no wrong capture."""
     assert score.wrong_captures(parse_record(case, book), case) == []
@@ -47,6 +49,37 @@ def test_what_tired_people_type_on_phones(case: dict[str, Any], book: PhraseBook
     """RP-6: slips, missing blanks, smart quotes, mixed alphabets, in every shipped language."""
     out = parse_record(case, book)
     assert score.differences(out, case["expect"]) == [], (case["reply"], out)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "continue",
+        "Next!",
+        "please go on",
+        "weiter",
+        "继续",
+        "дальше",
+        "continuar",
+        "続けて",
+        "계속",
+        "suivant",
+        "dalej",
+    ],
+)
+@pytest.mark.parametrize("form", ["choice", "open", "validate"])
+def test_going_on_is_no_answer(text: str, form: Form, book: PhraseBook) -> None:
+    """RD-6: the bot shows what is open."""
+    slots = four() if form == "choice" else [Slot(number=1, form=form)]
+    reading = read_reply(text, slots, book)
+    assert (reading.kind, reading.answers, reading.proposals) == ("unparsed", {}, ())
+
+
+@pytest.mark.parametrize("char", [c for c in map(chr, range(0x250, 0x10000)) if len(c.upper()) > 1] + ["ß"])
+def test_a_letter_that_grows_in_upper_case_is_no_option(char: str, book: PhraseBook) -> None:
+    """RP-6: ß is SS, ŉ is ʼN."""
+    assert not read_reply(f"0{char} 1{char}", four(), book).accepted
+    assert not any(item.key in "ABC" for item in read_reply(f"1: {char}", four(), book).answers.values())
 
 
 @pytest.mark.parametrize(

@@ -70,3 +70,38 @@ def test_skip_and_doubt() -> None:
     assert read_reply("skip 1, 3: B", MIXED, BOOK).answers[1].key == "skip"
     reading = read_reply("1: not sure, 3: B", MIXED, BOOK)
     assert [(e.item, e.code) for e in reading.errors] == [("1", "unsure")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "skip 2, 1: the board",
+        "skip 2; 1: the board",
+        "skip 2, 1 the board",
+        "2: skip, 1: the board",
+        "1: the board, skip 2",
+        "skip 2\n1: the board",
+        "1 the board, 2 skip",
+    ],
+)
+def test_no_answer_is_lost_beside_a_skip(text: str) -> None:
+    reading = read_reply(text, MIXED[:2], BOOK)
+    assert {n: (i.key, i.text) for n, i in reading.answers.items()} == {1: ("answer", "the board"), 2: ("skip", None)}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2: yes, 1: the board",
+        "2 yes, 1 the board",
+        "2 is fine, 1: the board",
+        "yes for 2, 1: the board",
+        "2. correct\n1. the board",
+    ],
+)
+def test_a_statement_confirmed_first(text: str) -> None:
+    reading = read_reply(text, MIXED[:2], BOOK)
+    assert {n: (i.key, i.text) for n, i in reading.answers.items()} == {
+        1: ("answer", "the board"),
+        2: ("confirm", None),
+    }

@@ -9,6 +9,7 @@ import pytest
 
 from bot.core.routing import route, route_record
 from bot.core.routing.materials import phase_of_name
+from bot.core.routing.text import words
 from config.packs_loader import PackRefused, load_pack
 
 PACKS_FOLDER = Path(__file__).parents[3] / "config" / "packs"
@@ -110,6 +111,25 @@ def test_look_ups() -> None:
         assert found
         assert found.id == "academic-pipeline/full"
     assert RESEARCH.nearest_commands("ars-lit-reviw")[0].id == "academic-paper/lit-review"
+
+
+@pytest.mark.parametrize("name", ["research", "triage"])
+def test_no_mark_undoes_another(name: str) -> None:
+    """RT-12: all languages are read together, so `no.` in one list of exceptions once switched off every "no"."""
+    lexicon = PACKS[name].lexicon
+    for mark in ("negation", "negation_back"):
+        assert not lexicon.phrases_of(f"<!{mark}>") & lexicon.phrases_of("<!not_negation>")
+    assert not lexicon.phrases_of("<!others>") & lexicon.phrases_of("<!own>")
+
+
+@pytest.mark.parametrize("name", ["research", "triage"])
+def test_no_word_is_the_end_of_an_english_short_form(name: str) -> None:
+    """RT-12: accents are folded, so the Vietnamese "vẽ" (draw) was read in every "I've"."""
+    ends = {("ve",), ("ll",), ("re",)}
+    for language in PACKS[name].languages:
+        for table, entries in [*language.words.items(), *language.marks.items()]:
+            if table not in ("lead", "around", "det"):
+                assert not {e for e in entries if words(e, {}) in ends}, (language.language, table)
 
 
 @pytest.mark.parametrize(

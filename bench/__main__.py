@@ -1,0 +1,32 @@
+"""`make bench`: every figure beside its floor, as a table and in bench/results.json. Takes about two minutes."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from bench import replies, start, steps
+from bench.figure import Figure, table
+
+RESULTS = Path(__file__).with_name("results.json")
+
+
+def measure(rounds: int = 5, *, people: int = 64, intakes: int = 3, share: float = 1.0) -> list[Figure]:
+    """Small values for the last three make a run that only shows that everything still works."""
+    return [
+        *replies.figures(rounds, share),
+        *steps.figures(rounds, people, intakes),
+        *start.figures(rounds),
+    ]
+
+
+def main(results: Path = RESULTS) -> int:
+    figures = measure()
+    results.write_text(json.dumps([figure.as_json() for figure in figures], indent=1) + "\n", encoding="utf-8")
+    print(table(figures))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,63 @@
+"""What takes back, narrows or puts off something that was said of the whole round.
+
+An acceptance takes many answers at once, so whatever stands beside it and may restrict it holds it back: in the
+same sentence anywhere ("as recommended, the colour not"), in another one at the head of a clause ("… But not the
+one about exports"). A false alarm costs one tap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.core.replies.message import Message
+from bot.core.replies.statement import Statement
+
+_HEADS = ("disagree", "discuss", "later", "put_off", "hedge")
+_PASSED = ("polite", "agree", "and", "pointer", "filler")
+
+
+def held_back(msg: Message, statements: Sequence[Statement]) -> bool:
+    """Whether words beside an acceptance restrict, condition or contradict it."""
+    said = next((s for s in statements if s.kind in ("accept", "rest", "same")), None)
+    if said is None:
+        return False
+    for statement in statements:
+        if statement.kind == "words":
+            after = statement.first >= said.first
+            same = after and not _sentence_ends(msg, said.end, statement.first)
+            if _restricts(msg, statement.first, statement.end, after, same):
+                return True
+    return False
+
+
+def _restricts(msg: Message, start: int, end: int, after: bool, same: bool) -> bool:
+    head = True
+    i = start
+    while i < end:
+        if msg.is_edge(i) or msg.is_mark(i, "-()"):
+            head = True
+            same = same and not (msg.is_break(i) or msg.is_mark(i, ".!。"))
+            i += 1
+            continue
+        stop = msg.limits(i)
+        if stop and (head or same) and (after or msg.any_at(("limit", "conditional"), i)):
+            lone = msg.skip_decoration(stop, end) >= end and not msg.at("negate", i)
+            if not lone or end >= msg.count:
+                return True
+        if after and ((head and msg.any_at(_HEADS, i, end)) or (same and msg.any_at(("later", "put_off"), i, end))):
+            return True
+        passed = msg.any_at(_PASSED, i, end)
+        head = head and bool(passed)
+        i = max(stop, passed, i + 1)
+    return False
+
+
+def _sentence_ends(msg: Message, start: int, end: int) -> bool:
+    return any(msg.is_break(i) or msg.is_mark(i, ".!。") for i in range(start, end))
+
+
+def pauses(msg: Message, end: int) -> bool:
+    """Whether a stop holds only for a while: "enough for today", "enough, I will finish later"."""
+    return bool(msg.any_at(("pause", "time"), end)) or any(
+        msg.any_at(("put_off", "later", "time"), i) for i in range(end, msg.count)
+    )

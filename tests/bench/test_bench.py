@@ -1,0 +1,61 @@
+"""The measurements still work and are written in the form that others read. Nothing here looks at a time."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bench import __main__ as bench
+from bench.figure import Figure, Goal, interleaved, table
+from bench.replies import LONGEST, NASTY
+
+NAMES = ["replies_per_s", "reply_4096_ms", "steps_1", "steps_64", "chat_start"]
+
+
+def test_a_small_run_writes_every_figure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small = bench.measure
+    monkeypatch.setattr(bench, "measure", lambda: small(1, people=2, intakes=1, share=0.01))
+    results = tmp_path / "results.json"
+    assert bench.main(results) == 0
+    written = json.loads(results.read_text("utf-8"))
+    assert [figure["name"] for figure in written] == NAMES
+    for figure in written:
+        assert list(figure) == ["name", "ours", "floor", "unit", "ratio", "goal", "met"]
+        assert figure["ours"] > 0 < figure["floor"]
+        assert figure["ratio"] == pytest.approx(figure["ours"] / figure["floor"], rel=0.02)
+        assert isinstance(figure["met"], bool)
+        assert figure["unit"] in ("/s", "ms")
+    printed = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in printed] == ["figure", *NAMES]
+
+
+def test_a_goal_is_at_least_for_rates_and_at_most_for_times() -> None:
+    assert Figure("rate", 60, 100, "/s", Goal(0.5, "least")).as_json()["met"] is True
+    assert Figure("rate", 40, 100, "/s", Goal(0.5, "least")).as_json()["met"] is False
+    assert Figure("time", 60, 100, "ms", Goal(0.5, "most")).as_json()["met"] is False
+    assert table([Figure("time", 40, 100, "ms", Goal(0.5, "most"))]).endswith("≤ 0.5    yes")
+
+
+def test_rounds_take_turns_and_the_median_counts() -> None:
+    order: list[str] = []
+    values = iter([9.0, 1.0, 2.0])
+
+    def ours() -> float:
+        order.append("ours")
+        return next(values)
+
+    def floor() -> float:
+        order.append("floor")
+        return 4.0
+
+    assert interleaved(3, ours, floor) == (2.0, 4.0)
+    assert order == ["ours", "floor", "floor", "ours", "ours", "floor"]
+
+
+def test_the_longest_messages_are_as_long_as_a_platform_allows() -> None:
+    assert len(NASTY) >= 10
+    assert {len((piece * LONGEST)[:LONGEST]) for piece in NASTY.values()} == {4096}

@@ -1,0 +1,52 @@
+"""What a command does not need it does not load: imports are half of its time. `make bench` has the times."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.installed import LONG, chat, surroundings
+
+PROGRAM = """
+import io, json, sys
+sys.argv[0] = "askfirst"
+from bot.cli import main
+try:
+    main()
+finally:
+    print("\\n" + json.dumps(sorted(sys.modules)), file=sys.stderr)
+"""
+SLOW = {"alembic", "sqlalchemy", "prompt_toolkit", "typer.rich_utils", "mcp", "uvicorn"}
+
+
+def loaded(*arguments: object, cwd: Path) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *map(str, arguments)],
+        input=b'{"text": "hello"}\n',
+        capture_output=True,
+        timeout=LONG,
+        check=True,
+        cwd=cwd,
+        env=surroundings(),
+    )
+    return set(json.loads(done.stderr.splitlines()[-1]))
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["a new database", "one that is there"])
+def test_chat(tmp_path: Path, again: bool) -> None:
+    if again:
+        chat(tmp_path / "askfirst.db", [])
+    assert not loaded("chat", "--jsonl", cwd=tmp_path) & SLOW
+
+
+def test_sessions_load_neither_rules_nor_packs(tmp_path: Path) -> None:
+    chat(tmp_path / "askfirst.db", [])
+    assert not loaded("sessions", "--json", cwd=tmp_path) & {*SLOW, "yaml", "structlog", "bot.core.step", "bot.app"}
+
+
+def test_help_loads_next_to_nothing(tmp_path: Path) -> None:
+    assert not loaded("--help", cwd=tmp_path) & {*SLOW, "pydantic", "yaml", "structlog", "bot.ports", "storage"}
