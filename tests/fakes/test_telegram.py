@@ -47,6 +47,7 @@ async def test_the_example(server: TelegramServer) -> None:
         ("sendMessage", {"chat_id": 1, "text": "x", "txt": "y"}, 'has no parameter "txt"'),
         ("deleteMessage", {"chat_id": 1, "message_id": "x"}, "message_id is no int"),
         ("sendMessage", {"chat_id": 1, "text": "x", "protect_content": "yes"}, "protect_content is no bool"),
+        ("deleteMessage", {"chat_id": 1, "message_id": True}, "message_id is no int"),
         ("sendMessage", {"chat_id": 1, "text": 7}, "text is no str"),
         ("sendMessage", {"chat_id": 1, "text": "x", "entities": "{"}, "entities is no JSON"),
         ("sendMessage", {"chat_id": 1, "text": "x", "entities": [{"type": "bold", "offset": 0}]}, "lacks length"),

@@ -63,8 +63,9 @@ async def test_a_lost_connection_says_nothing_of_the_deed(
     server: Server, ana: Person, bot: Any, taken: bool, copies: int
 ) -> None:
     server.faults.lose(taken=taken)
-    with pytest.raises(NetworkError):
+    with pytest.raises(NetworkError) as lost:
         await bot.send_message(ana.id, "hi")
+    assert not isinstance(lost.value, TimedOut)
     assert len(ana.chat.posts) == copies
     server.faults.lose(taken=taken, timeout=True, method="sendMessage")
     with pytest.raises(TimedOut):
@@ -86,6 +87,16 @@ async def test_refusals(server: Server, ana: Person, bot: Any, code: int, error:
     server.faults.garbage()
     with pytest.raises(NetworkError):
         await bot.get_me()
+
+
+async def test_trouble_for_ever_spares_polling_unless_it_is_named(server: Server, ana: Person) -> None:
+    server.faults.fail(500, times=-1)
+    for _ in range(3):
+        with pytest.raises(Refusal, match="500 Internal Server Error"):
+            await server.call("sendMessage", chat_id=ana.id, text="x")
+        assert await server.call("getUpdates") == []
+    server.faults.clear()
+    await server.call("sendMessage", chat_id=ana.id, text="x")
 
 
 async def test_a_lost_batch_comes_again(server: Server, ana: Person, bot: Any) -> None:

@@ -189,8 +189,9 @@ async def test_only_real_topics_take_a_thread_id(server: Server, ana: Person, be
     plain = server.supergroup("Plain", ana, ben, bot="administrator")
     forum = server.supergroup("Forum", ana, ben, forum=True)
     topic = server.topic(forum, "Intake")
-    chain = ben.reply(ana.say("one", plain), "two")
-    assert chain.json()["message_thread_id"]
+    root = ana.say("one", plain)
+    chain = ana.reply(ben.reply(root, "two"), "three")
+    assert chain.json()["message_thread_id"] == root.id
     missing = "400 Bad Request: message thread not found"
     for chat, thread in ((plain, chain.json()["message_thread_id"]), (forum, 1), (forum, 77), (ana.chat, 5)):
         assert await refused(server, "sendMessage", chat_id=chat.id, text="x", message_thread_id=thread) == missing
