@@ -70,7 +70,7 @@ def _message(message: Message, me: Me) -> Envelope | Ignored:
     if content is None:
         return Ignored(reason=f"nothing that people say: {service(message) or 'an empty message'}")
     entities = message.entities or message.caption_entities
-    text, addressed = _addressed(content.text, _mentions_by_id(entities, me), me)
+    text, addressed = _addressed(_ours(content.text, message, me), _mentions_by_id(entities, me), me)
     if content.text and _for_another(content.text, me) and _shared(message.chat):
         return Ignored(reason="a command for another bot")
     quoted = message.quote.text if message.quote else None
@@ -112,7 +112,7 @@ def _edited(message: Message, me: Me) -> Envelope | Ignored:
     if _shared(message.chat) and _for_another(written, me):
         return Ignored(reason="a command for another bot")
     entities = message.entities or message.caption_entities
-    text, _ = _addressed(written, _mentions_by_id(entities, me), me)
+    text, _ = _addressed(_ours(written, message, me), _mentions_by_id(entities, me), me)
     name = _name(message, me)
     moment = message.edit_date or message.date
     # The moment has whole seconds, and two edits can fall into one. A reaction to an edited message repeats both.
@@ -214,6 +214,20 @@ def _addressed(text: str, by_id: bool, me: Me) -> tuple[str, bool]:
 
 def _mentions_by_id(entities: tuple[MessageEntity, ...], me: Me) -> bool:
     return any(e.type == MessageEntity.TEXT_MENTION and e.user is not None and e.user.id == me.id for e in entities)
+
+
+def _ours(text: str, message: Message, me: Me) -> str:
+    """Without commands that name another bot: they are said to it, in the middle of words for us (b47)."""
+    if not _shared(message.chat) or "@" not in text:
+        return text
+    entities = message.entities or message.caption_entities
+    units = text.encode("utf-16-le", "surrogatepass")
+    for entity in sorted(entities, key=lambda e: e.offset, reverse=True):
+        if entity.type == MessageEntity.BOT_COMMAND and entity.offset:
+            start, stop = 2 * entity.offset, 2 * (entity.offset + entity.length)
+            if _for_another(units[start:stop].decode("utf-16-le", "replace"), me):
+                units = units[:start] + units[stop:]
+    return units.decode("utf-16-le", "surrogatepass").strip() if len(units) != 2 * length(text) else text
 
 
 def _for_another(text: str, me: Me) -> bool:

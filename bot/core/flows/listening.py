@@ -238,7 +238,7 @@ def _round(
         return
     if event.unreadable and not event.text.strip():
         if direct or not turn.shared:
-            _keep_files(turn, session, event)
+            session = _keep_files(turn, session, event)
             replying.nudge(
                 turn, session, round_, f"I can't read {event.unreadable} here; nothing is recorded from it."
             )
