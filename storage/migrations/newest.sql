@@ -160,3 +160,10 @@ CREATE TABLE timer (
  STRICT;
 
 CREATE INDEX timer_at ON timer (at);
+
+CREATE TABLE kept (
+	"key" TEXT NOT NULL,
+	value TEXT NOT NULL,
+	PRIMARY KEY ("key")
+)
+ STRICT;
