@@ -129,6 +129,11 @@ class MemoryStore:
     async def settle(self, settle: Settle) -> None:
         _settle(self._open(), settled(settle))
 
+    async def release(self, platforms: Sequence[str]) -> None:
+        for row in self._open().outbox.values():
+            if row["state"] == "waiting" and row["platform"] in platforms:
+                row["lease_until"] = None
+
     async def retry_at(self, row: int, at: datetime, error: str) -> None:
         self._end_try(row, {"ready_at": micros(at), "error": text(error)})
 

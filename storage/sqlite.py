@@ -145,6 +145,10 @@ class SqliteStore:
         row = settled(settle)
         await self._writer.ask(lambda connection: many("settle", connection, [row]))
 
+    async def release(self, platforms: Sequence[str]) -> None:
+        names = listed(platforms)
+        await self._writer.ask(lambda connection: rows("release", connection, platforms=names))
+
     async def retry_at(self, row: int, at: datetime, error: str) -> None:
         await self._change("retry_at", row=row, at=micros(at), error=text(error))
 

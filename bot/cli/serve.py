@@ -140,6 +140,7 @@ def commands(book: Book, platform: str = TelegramSurface.platform) -> list[tuple
 
 async def _serve(running: Program, surfaces: Sequence[Surface], settings: Settings, stop: asyncio.Event) -> None:
     outbox = running.outbox(*(s.transport for s in surfaces), paces={s.platform: s.pace for s in surfaces})
+    await running.store.release([s.platform for s in surfaces])  # one process a SQLite file: it is all ours
     server = _server(running, surfaces, settings)
     try:
         async with asyncio.TaskGroup() as group:

@@ -39,6 +39,13 @@ SET ready_at = :at, lease_until = NULL, attempts = attempts + 1, error = :error
 WHERE row = :row AND state = 'waiting'
 RETURNING row;
 
+-- name: release
+UPDATE outbox
+SET lease_until = NULL
+WHERE state = 'waiting' AND lease_until IS NOT NULL
+    AND replace(CAST(:platforms AS TEXT), ' ' || platform || ' ', '') <> CAST(:platforms AS TEXT)
+RETURNING row;
+
 -- name: give_up^
 UPDATE outbox
 SET state = 'given_up', lease_until = NULL, attempts = attempts + 1, error = :error

@@ -39,6 +39,15 @@ class OutboxContract(RawRows):
             assert texts(taken) == [expected]
         assert await store.waiting() == 2
 
+    async def test_a_restart_lets_go_of_what_was_claimed(self, store: RecordStore) -> None:
+        """Killed between sending and settling: the row is at hand at once, and not after its lease."""
+        await store.commit(commit("e1", out=(say("one"),)))
+        await claim(store)
+        await store.release(["elsewhere"])
+        assert await claim(store) == []
+        await store.release(["terminal"])
+        assert texts(await claim(store)) == ["one"]
+
     async def test_a_claim_takes_the_oldest_first_up_to_its_limit(self, store: RecordStore) -> None:
         for n in range(5):
             await store.commit(commit(f"e{n}", 0, f"terminal:{n}", out=(say(str(n)),)))

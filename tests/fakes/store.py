@@ -128,6 +128,11 @@ class FakeStore:
         if row.effect.card is not None:
             self.cards[row.conversation, row.effect.card] = row.sent
 
+    async def release(self, platforms: Sequence[str]) -> None:
+        for row in self.rows:
+            if row.waiting and row.platform in platforms:
+                row.ready_at = None
+
     async def retry_at(self, row: int, at: datetime, error: str) -> None:
         await self._fault("retry_at")
         stored = self.rows[row - 1]

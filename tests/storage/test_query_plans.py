@@ -31,6 +31,7 @@ ALLOWED = {
     "card_message": {"USE TEMP B-TREE FOR ORDER BY"},  # one card's rows
     "about": {"USE TEMP B-TREE FOR ORDER BY"},  # one message's rows
     "clarified_sessions": {"SCAN clarif", "USE TEMP B-TREE FOR DISTINCT"},  # for `verify`, which reads everything
+    "release": {"SCAN outbox"},  # by a partial index: only rows that wait; at the start
     "kept": {"SCAN kept"},  # a handful of rows, at the start
     "chains": {"SCAN audit_head", "SCAN audit"},
 }
