@@ -12,7 +12,7 @@ from datetime import timedelta
 from adapters.telegram.places import PLATFORM, Moves
 from bot.pace import Pace, Rate
 
-CHAT = Rate(1, timedelta(seconds=1))
+CHAT = Rate(1, timedelta(seconds=1.05))  # messages do not all travel equally fast
 GROUP = Rate(15, timedelta(minutes=1), burst=5)
 EVERYWHERE = Rate(25, timedelta(seconds=1), burst=5)
 

@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 MAX_NOTICE = 200  # characters: core.telegram.org/bots/api#answercallbackquery
 ALERT = 100  # a longer notice needs a window: the line at the top is gone after a few seconds
-PAUSE = 1.0  # seconds between the parts of one message: see adapters/telegram/pace.py
+PAUSE = 1.05  # seconds between the parts of one message: see adapters/telegram/pace.py
 GROUP_PAUSE = 3.0
 NO_TEXT = Part("")
 NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
@@ -156,6 +156,8 @@ class TelegramTransport:
                     raise _Unreachable(refused.error.message) from None
                 raise named(refused.error) from None
             else:
+                if len(sent) > 1:  # the outbox has counted one
+                    await self._breathe(address, sent)
                 return address, sent
         raise AssertionError("two attempts end one way or the other")
 
