@@ -29,3 +29,27 @@ def test_every_mistake_is_told_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
         load_settings()
     assert "ASKFIRST_ACCESS__ALLOW" in str(caught.value)
     assert "ASKFIRST_GRACE_SECONDS" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("TELEGRAM__TOKEN", "hello", "no bot token"),
+        ("TELEGRAM__BASE_URL", "http://127.0.0.1:8081", "end in /bot"),
+        ("TELEGRAM__WEBHOOK_URL", "https://bot.example.org", "needs a secret"),
+        ("TELEGRAM__SECRET", "with blanks in it", "1 to 256"),
+        ("HTTP__PORT", "70000", "65535"),
+    ],
+)
+def test_a_telegram_setting_that_can_not_work_is_refused(
+    name: str, value: str, words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(f"ASKFIRST_{name}", value)
+    with pytest.raises(BadSettings, match=words):
+        load_settings()
+
+
+def test_a_token_prints_as_stars(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ASKFIRST_TELEGRAM__TOKEN", "123456:ABC-DEF")
+    settings = load_settings()
+    assert "ABC-DEF" not in repr(settings) + str(settings.model_dump())
