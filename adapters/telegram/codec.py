@@ -28,10 +28,23 @@ def read_update(raw: Any, bot: Bot | None = None) -> Update | Ignored:
     """The library's form of an update. One that can not be read is ignored, or it would come again for ever."""
     if not isinstance(raw, dict) or not isinstance(raw.get("update_id"), int):
         return Ignored(reason="unreadable update: no update at all")
-    try:
-        return Update.de_json(raw, bot)
-    except Exception as error:  # noqa: BLE001 - the library raises whatever its reading runs into
-        return Ignored(reason=f"unreadable update: {type(error).__name__}")
+    reason = ""
+    for form in (raw, _with_stub(raw)):
+        try:
+            return Update.de_json(form, bot)
+        except Exception as error:  # noqa: BLE001 - the library raises whatever its reading runs into
+            reason = reason or f"unreadable update: {type(error).__name__}"
+    return Ignored(reason=reason)
+
+
+def _with_stub(raw: dict[str, Any]) -> dict[str, Any]:
+    """A press whose card can not be read, with the card as the stub that old ones are: the token alone is enough."""
+    query = raw.get("callback_query")
+    card = query.get("message") if isinstance(query, dict) else None
+    if not isinstance(query, dict) or not isinstance(card, dict):
+        return raw
+    stub = {"message_id": card.get("message_id"), "chat": card.get("chat"), "date": 0}
+    return raw | {"callback_query": query | {"message": stub}}
 
 
 def event_from_update(update: Update, me: Me) -> Envelope | Ignored:

@@ -141,7 +141,7 @@ def test_the_recorded_updates_are_of_the_published_types() -> None:
     schema = Schema.load()
     invented = ("reply_to_message", "hologram", "rich_message")
     for case in CASES:
-        loose = any(name in str(case.get("message", case.get("update"))) for name in invented)
+        loose = any(name in str(case) for name in invented) or "unreadable" in str(case.get("press"))
         if not loose and "unreadable" not in str(case["expect"].get("ignored")):
             schema.verify("Update", json.loads(json.dumps(update_of(case))))
 
