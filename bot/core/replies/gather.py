@@ -55,6 +55,8 @@ def in_company(msg: Message, statements: Sequence[Statement]) -> list[Statement]
     if items and items[0].buried and not _led_in(msg, items[0].first):
         if not any(_chooses(msg, item) for item in items[1:]) or any(_is_said(msg, item) for item in items):
             dropped = items
+        elif _counted(msg, items[0]) and not any(item.bound or item.glued for item in items):
+            dropped = items
         elif not any(_chooses(msg, s) and (s.bound, s.glued) == (items[0].bound, items[0].glued) for s in items[1:]):
             dropped = items[:1]
     elif len(items) == 1:
@@ -70,6 +72,12 @@ def in_company(msg: Message, statements: Sequence[Statement]) -> list[Statement]
         dropped = items[: items.index(start)]
     gone = {id(s) for s in dropped}
     return [replace(s, kind="words") if id(s) in gone else s for s in statements]
+
+
+def _counted(msg: Message, item: Statement) -> bool:
+    """ "Take exit 3": the number belongs to the noun right before it, which is none of the grammar's words."""
+    before = msg.tokens[item.first - 1]
+    return item.first > 0 and before.kind == "word" and not msg.found(item.first - 1)
 
 
 def _is_said(msg: Message, item: Statement) -> bool:
@@ -215,13 +223,13 @@ def _take_words(msg: Message, sums: Sums, statement: Statement) -> None:
         (stop := msg.any_at(("agree", "polite", "filler", "lead", "all"), agreed, end))
         or (msg.tokens[agreed].kind == "mark" and (stop := agreed + 1))
     ):
-        sums.agreed = sums.agreed or bool(msg.at("agree", agreed, end))
+        sums.agreed = sums.agreed or bool(msg.agrees(agreed, end))
         agreed = stop
     if agreed >= end:
         return
     for k in range(i, end):
         clear = msg.letter(k, end) and not msg.tokens[k].lower and msg.letter(k) in msg.offered
-        if clear and letter_ends(msg, k, end):
+        if clear and (letter_ends(msg, k, end) or (k == i and msg.any_at(AFTER_A, k + 1, end))):
             sums.cluttered = True
         token = msg.tokens[k]
         if token.kind == "num" and token.value in msg.by_number and not msg.at("unit", k + 1):

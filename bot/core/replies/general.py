@@ -174,6 +174,9 @@ def accept_at(msg: Message, i: int, inside: bool) -> Statement | None:
     end = 0
     while j < msg.count:
         found = msg.found(j)
+        if "content" in found:
+            j = found["content"][0]
+            continue
         if "except" in found or msg.is_break(j) or (end and msg.limits(j) and "negate" not in found):
             break
         if end and ("later" in found or "put_off" in found) and not msg.any_at(_COVER, j):

@@ -19,7 +19,18 @@ from __future__ import annotations
 from typing import Final
 
 from bot.core.replies.general import accept_at, cancel_at, rest_at, same_at, value_first
-from bot.core.replies.items import core_at, label_ends, refers, settled, slip_at, sub_item
+from bot.core.replies.items import (
+    core_at,
+    label_ends,
+    letters_first,
+    named_option,
+    open_ended,
+    reads_on,
+    refers,
+    settled,
+    slip_at,
+    sub_item,
+)
 from bot.core.replies.message import Message
 from bot.core.replies.numbering import Numbers, bind_at, numbers_at, skip_fill
 from bot.core.replies.retract import hedged_first, taken_back, told_after
@@ -45,8 +56,9 @@ class Parser:
 
     def parse(self) -> list[Statement]:
         msg = self.msg
-        if self._letter_first():
-            return self.out
+        if (pairs := letters_first(msg)) is not None:
+            self.out, self.items = pairs, len(pairs)
+            return pairs
         i = 0
         place: Place = "line"
         open_item: Statement | None = None
@@ -84,6 +96,9 @@ class Parser:
                 continue
             else:
                 statement = self._statement(i, place, open_item)
+            if statement is None and place == "done" and open_item is not None and (stop := self._praised(i)):
+                i = stop
+                continue
             if statement is None and place != "mid" and (stop := self._keeps_place(i, place, open_item)):
                 if words is None and open_item is None:
                     words = self._open_words(open_item, i, blank)
@@ -137,6 +152,18 @@ class Parser:
         if not stop and self.out and self.out[-1].kind in ("accept", "except"):
             stop = msg.any_at(("note", "filler", "pointer"), i)
         return stop
+
+    def _praised(self, i: int) -> int:
+        """Past a word of courtesy or an emoji after a finished value, if an item comes next: "2: C great 4: A"."""
+        msg = self.msg
+        stop = msg.any_at(("agree", "polite"), i) or (i + 1 if msg.tokens[i].fold > "\u2190" else 0)
+        while stop and stop < msg.count and (msg.tokens[stop].fold > "\u2190" and msg.tokens[stop].kind == "mark"):
+            stop += 1
+        if not stop or msg.letter(i) or stop >= msg.count or msg.tokens[stop].kind == "word":
+            return 0
+        item = self.numbers_statement(stop, "done")
+        sure = item is not None and not item.weak and (item.bound or item.glued) and item.numbers[0] in msg.by_number
+        return stop if sure else 0
 
     # -- bookkeeping -----------------------------------------------------------------------------------------
 
@@ -207,7 +234,7 @@ class Parser:
         inside = open_item is not None and place != "line"
         found = self.msg.found(i)
         if found or self.msg.letter(i) or msg.labelled:
-            if inside and open_item is not None and msg.at("otherwise", i) and self._open_ended(open_item, i):
+            if inside and open_item is not None and msg.at("otherwise", i) and open_ended(msg, open_item, i):
                 return None
             within = inside and open_item is not None and open_item.tail < 0
             statement = rest_at(msg, i) or value_first(msg, i, within) or same_at(msg, i)
@@ -225,12 +252,6 @@ class Parser:
 
     def after_doubt(self, i: int, place: Place) -> Statement | None:
         return self.numbers_statement(i, place) or value_first(self.msg, i)
-
-    def _open_ended(self, item: Statement, i: int) -> bool:
-        """Whether "otherwise" belongs to the item: nothing chosen yet, or chosen under a condition."""
-        msg = self.msg
-        plain = msg.letter(skip_leads(msg, item.start, i)) and msg.at("rest", i) > msg.at("otherwise", i)
-        return not plain or any(msg.any_at(("conditional", "limit"), k) for k in range(item.start, i))
 
     def numbers_statement(self, i: int, place: Place) -> Statement | None:
         msg = self.msg
@@ -276,6 +297,8 @@ class Parser:
         core = core_at(self.msg, start, loose=not (bound or glued))
         if numbers.word and not core and msg.letter(start) and msg.at("number", start + 1):
             core = "letter"
+        if numbers.word and not bound and core == "letter" and reads_on(msg, start):
+            return None  # Russian "раз в неделю": the letter is a preposition
         item = Statement("item", first, start, start, numbers.values, glued=glued, bound=bound, ranged=numbers.ranged)
         following = numbers.values[0] == self._last + 1
         if (stop := msg.at("becomes", start)) and msg.at("correct", start) == stop:
@@ -293,6 +316,8 @@ class Parser:
             item.bound = True
             return item
         led = bool(msg.at("for", first)) and place != "mid"
+        if led and known and not core and named_option(msg, start):
+            core, bound, item.bound = "ordinal", True, True
         if bind in (",", ";") and not core and not numbers.noun:
             return None
         if bind in (",", ";") and core not in ("letter", "recommended", "skip") and not (numbers.noun or led):
@@ -308,7 +333,7 @@ class Parser:
                 item.buried = not numbers.noun
                 return item if core == "letter" and (known or numbers.noun) else None
             strung = glued and msg.tokens[first].spaced and msg.tokens[start].kind == "char"
-            if strung and known and following and not core and not msg.at("unit", start):
+            if strung and known and following and core in ("", "later") and not msg.at("unit", start):
                 item.weak = True
                 return item
             if not known or not (following or (numbers.noun and core in ("letter", "other", "recommended"))):
@@ -329,7 +354,8 @@ class Parser:
             if hyphened and (msg.tokens[start].lower or not self.items):
                 return None  # "2-factor"
             backwards = numbers.values[0] <= self._last and not numbers.noun
-            fresh = bind == ":" and not msg.glued(first) and known and numbers.values[0] not in self._seen
+            anew = led or (bind == ":" and not msg.glued(first))
+            fresh = anew and known and numbers.values[0] not in self._seen
             if place != "line" and not core and backwards and not fresh:
                 return None
             return item
@@ -368,29 +394,3 @@ class Parser:
 
     def _answers_follow(self, i: int) -> bool:
         return i < self.msg.count and self.msg.is_break(i) and i + 1 < self.msg.count
-
-    def _letter_first(self) -> bool:
-        """`B1 A2 C3`, only if it fits every token of the message."""
-        msg = self.msg
-        pairs: list[Statement] = []
-        i = 0
-        while i < msg.count:
-            letter = msg.tokens[i].letter
-            at = i + 2 if msg.is_mark(i + 1, "-:=") else i + 1
-            number = msg.tokens[at].value if letter and at < msg.count else -1
-            if number >= 0 and (msg.glued(at) or at > i + 1):
-                if letter not in msg.offered or (at > i + 1 and number not in msg.by_number):
-                    return False
-                pairs.append(Statement("item", i, i, at + 1, (number,), value_end=i + 1, tail=at + 1, bound=True))
-                i = at + 1
-            elif msg.is_break(i) or msg.is_separator(i) or msg.is_quote(i) or msg.tokens[i].kind == "mention":
-                i += 1
-            elif (stop := msg.any_at(("polite", "and", "agree", "lead"), i)) and not msg.letter(i):
-                i = stop
-            else:
-                return False
-        if len(pairs) < 2 and not (pairs and len(self.msg.slots) == 1):
-            return False
-        self.out = pairs
-        self.items = len(pairs)
-        return True

@@ -69,6 +69,49 @@ def core_at(msg: Message, i: int, *, loose: bool) -> str:
     return ""
 
 
+def reads_on(msg: Message, i: int) -> bool:
+    """Whether a lower-case letter at `i` is a word of the sentence: plain words follow it."""
+    at = skip_leads(msg, i, msg.count)
+    if not msg.letter(at) or not msg.tokens[at].lower or letter_ends(msg, at, msg.count):
+        return False
+    return not msg.any_at(("note", "for", "and", "or", "polite", "agree", "number", "correct"), at + 1)
+
+
+def named_option(msg: Message, i: int) -> bool:
+    """ "the last option", "the second one", after "for 2"."""
+    at = skip_leads(msg, i, msg.count)
+    stop = msg.at("ordinal", at) or msg.at("last", at)
+    return bool(stop and msg.at("option", stop))
+
+
+def letters_first(msg: Message) -> list[Statement] | None:
+    """`B1 A2 C3`, only if it fits every token of the message."""
+    pairs: list[Statement] = []
+    i = 0
+    while i < msg.count:
+        letter = msg.tokens[i].letter
+        at = i + 2 if msg.is_mark(i + 1, "-:=") else i + 1
+        number = msg.tokens[at].value if letter and at < msg.count else -1
+        if number >= 0 and (msg.glued(at) or at > i + 1):
+            if letter not in msg.offered or (at > i + 1 and number not in msg.by_number):
+                return None
+            pairs.append(Statement("item", i, i, at + 1, (number,), value_end=i + 1, tail=at + 1, bound=True))
+            i = at + 1
+        elif msg.is_break(i) or msg.is_separator(i) or msg.is_quote(i) or msg.tokens[i].kind == "mention":
+            i += 1
+        elif (stop := msg.any_at(("polite", "and", "agree", "lead"), i)) and not msg.letter(i):
+            i = stop
+        else:
+            return None
+    return pairs if len(pairs) > 1 or (pairs and len(msg.slots) == 1) else None
+
+
+def open_ended(msg: Message, item: Statement, i: int) -> bool:
+    """Whether "otherwise" at `i` belongs to the item: nothing chosen yet, or chosen under a condition."""
+    plain = msg.letter(skip_leads(msg, item.start, i)) and msg.at("rest", i) > msg.at("otherwise", i)
+    return not plain or any(msg.any_at(("conditional", "limit"), k) for k in range(item.start, i))
+
+
 def sub_item(msg: Message, numbers: Numbers, i: int) -> Statement | None:
     """`1a: C`, `2b. a`: the numbering of another tool; its letter collides with the options."""
     if not msg.letter(i) and not (msg.tokens[i].letter and msg.is_mark(i + 1, ".")):

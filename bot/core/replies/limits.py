@@ -39,6 +39,9 @@ def _restricts(msg: Message, start: int, end: int, after: bool, same: bool) -> b
             same = same and not (msg.is_break(i) or msg.is_mark(i, ".!。"))
             i += 1
             continue
+        if head and (free := msg.at("content", i, end)):
+            i = free
+            continue
         stop = msg.limits(i)
         if stop and (head or same) and (after or msg.any_at(("limit", "conditional"), i)):
             lone = msg.skip_decoration(stop, end) >= end and not msg.at("negate", i)

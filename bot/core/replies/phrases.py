@@ -64,6 +64,7 @@ WORD_CLASSES: Final[Mapping[str, str]] = {
     "cancel": "withdraws the request",
     "withdraw": "the bare verb that may be about one question: cancel",
     "refuse": "will not answer",
+    "content": "asks for nothing more, beside an acceptance: no changes, I don't mind",
     "put_off": "answers later: not now",
     "time": "when: tomorrow",
     "postpone": "asks to be asked again, before a time: ask me",
