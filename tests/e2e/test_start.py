@@ -19,7 +19,7 @@ try:
 finally:
     print("\\n" + json.dumps(sorted(sys.modules)), file=sys.stderr)
 """
-SLOW = {"alembic", "sqlalchemy", "prompt_toolkit", "typer.rich_utils", "mcp", "uvicorn"}
+SLOW = {"structlog", "rich", "alembic", "sqlalchemy", "prompt_toolkit", "typer.rich_utils", "mcp", "uvicorn"}
 
 
 def loaded(*arguments: object, cwd: Path) -> set[str]:

@@ -168,7 +168,9 @@ def typed(turn: Turn, person: Person, text: str, direct: str | None) -> tuple[Pe
     mine = [p for p in turn.state.pending if p.asked_of == person.id]
     if turn.shared or direct is not None:
         mine = [p for p in mine if p.id == direct]
-    elif (current := turn.state.current) is not None:
+    else:
+        mine = [p for p in mine if not p.passed]  # "ok" after something else is not about it any more
+    if direct is None and not turn.shared and (current := turn.state.current) is not None:
         since = current.round.opened_at if current.round else current.started_at
         mine = [p for p in mine if getattr(p.ask, "session", None) in (None, current.id) or p.at > since]
     if not mine:

@@ -20,6 +20,7 @@ from typing import Final
 
 from bot.core.replies.general import accept_at, cancel_at, rest_at, same_at, value_first
 from bot.core.replies.items import (
+    changed_at,
     core_at,
     label_ends,
     letters_first,
@@ -30,12 +31,15 @@ from bot.core.replies.items import (
     settled,
     slip_at,
     sub_item,
+    supplied,
+    told_of,
+    turned,
 )
 from bot.core.replies.message import Message
-from bot.core.replies.numbering import Numbers, bind_at, numbers_at, skip_fill
+from bot.core.replies.numbering import Numbers, bind_at, numbers_at
 from bot.core.replies.retract import hedged_first, taken_back, told_after
 from bot.core.replies.statement import Place, Statement
-from bot.core.replies.value import skip_leads
+from bot.core.replies.value import letter_ends, skip_leads
 
 _OPENERS: Final = "\"“”„«‘'「『([{|<*~•#-"
 
@@ -159,11 +163,14 @@ class Parser:
         stop = msg.any_at(("agree", "polite"), i) or (i + 1 if msg.tokens[i].fold > "\u2190" else 0)
         while stop and stop < msg.count and (msg.tokens[stop].fold > "\u2190" and msg.tokens[stop].kind == "mark"):
             stop += 1
+        stop = msg.at("and", stop) or stop
         if not stop or msg.letter(i) or stop >= msg.count or msg.tokens[stop].kind == "word":
             return 0
         item = self.numbers_statement(stop, "done")
-        sure = item is not None and not item.weak and (item.bound or item.glued) and item.numbers[0] in msg.by_number
-        return stop if sure else 0
+        if item is None or item.weak or item.numbers[0] not in msg.by_number:
+            return 0
+        alike = self._weak_style and msg.letter(item.start) and letter_ends(msg, item.start, msg.count)
+        return stop if item.bound or item.glued or alike else 0
 
     # -- bookkeeping -----------------------------------------------------------------------------------------
 
@@ -255,14 +262,8 @@ class Parser:
 
     def numbers_statement(self, i: int, place: Place) -> Statement | None:
         msg = self.msg
-        if place != "mid" and (stop := msg.at("change", i)):
-            numbers = numbers_at(self.msg, skip_fill(msg, stop))
-            if numbers is not None and not msg.at("unit", numbers.end):
-                start = bind_at(self.msg, numbers.end)[0]
-                start = msg.any_at(("becomes", "for", "to"), start) or start
-                if start < msg.count and msg.tokens[start].fold == "a" and msg.letter(start + 1):
-                    start += 1  # Spanish and Portuguese "a": to
-                return Statement("item", i, start, start, numbers.values, changed=True, bound=True)
+        if place != "mid" and msg.found(i) and (later := supplied(msg, i) or changed_at(msg, i)) is not None:
+            return later
         if (
             place != "done"
             and msg.tokens[i].kind == "num"
@@ -301,10 +302,13 @@ class Parser:
             return None  # Russian "раз в неделю": the letter is a preposition
         item = Statement("item", first, start, start, numbers.values, glued=glued, bound=bound, ranged=numbers.ranged)
         following = numbers.values[0] == self._last + 1
+        excepting = self._excepting()
         if (stop := msg.at("becomes", start)) and msg.at("correct", start) == stop:
             start = item.start = item.end = stop
             item.changed, bound, core = True, True, core_at(self.msg, start, loose=False)
-        if self._excepting() and place in ("sep", "conn", "line"):
+        if excepting and (others := turned(msg, self.out, first, numbers)) is not None:
+            return others
+        if excepting and place in ("sep", "conn", "line"):
             named = msg.at("which", msg.skip_marks(numbers.end, msg.count, ",-:;"))
             if named and core_at(msg, named, loose=False) in ("letter", "ordinal", "recommended", "skip"):
                 item.start = item.end = named
@@ -312,10 +316,10 @@ class Parser:
                 return item
             if core == "empty":
                 return item
-        if self._excepting() and msg.is_mark(start, "("):
+        if excepting and msg.is_mark(start, "("):
             item.bound = True
             return item
-        led = bool(msg.at("for", first)) and place != "mid"
+        led = bool(msg.at("for", first)) and place not in (("mid", "done") if bind in (",", ";") else ("mid",))
         if led and known and not core and named_option(msg, start):
             core, bound, item.bound = "ordinal", True, True
         if bind in (",", ";") and not core and not numbers.noun:
@@ -324,8 +328,7 @@ class Parser:
             return None
         listed = self.items > 0 and bool(bind) and core in ("unsure", "skip", "later", "recommended")
         if numbers.word and not numbers.noun and core != "letter" and not (listed and known and place != "mid"):
-            ordinal_led = msg.at("for", first) and known and place in ("line", "sep", "conn")
-            if not ordinal_led:
+            if not (led and known and place in ("line", "sep", "conn") and told_of(msg, numbers.end)):
                 return None
             bound = item.bound = True
         if place == "mid":

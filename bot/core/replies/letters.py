@@ -17,10 +17,13 @@ from bot.core.replies.reading import Slot
 from bot.core.replies.value import Value, asks, letter_ends, note_of, other_words, skip_leads
 
 _JOINTS: Final = "+/&,-"
+_AT_TIMES: Final = ("later", "put_off", "time", "pause")
 AFTER_A: Final = (
     "note", "polite", "for", "recommended", "correct", "agree", "except", "and", "or", "later", "ordinal",
     "hedge", "verdict", "rest", "copula", "everywhere",
 )  # fmt: skip
+
+AFTER_TWO: Final = (*AFTER_A, "both", "filler", "item", "option", "all", "skip", "unsure")
 
 
 def lettered(msg: Message, start: int, end: int, slot: Slot, said: str, glued: bool) -> Value | None:
@@ -153,7 +156,8 @@ def _several(msg: Message, at: int, after: int, end: int, said: str) -> Value | 
         return Value("unclear", said=said)
     if len(set(letters)) == 1:
         return None
-    if msg.at("copula", i, end) and not msg.at("verdict", i, end):
+    spoken = joint == "and" and i < end and msg.tokens[i].kind == "word" and not msg.any_at(AFTER_TWO, i, end)
+    if spoken or (msg.at("copula", i, end) and not msg.at("verdict", i, end)):
         return Value("tentative", said=said)
     return Value("multiple", letter="".join(letters), said=said)
 
@@ -191,6 +195,8 @@ def _grown_on(msg: Message, i: int) -> bool:
         return i + 2 < msg.count and not msg.is_edge(i + 2) and not msg.at("and", i + 2)
     if msg.is_mark(i, "-"):
         return msg.glued(i + 1) and msg.tokens[i + 1].kind == "word" and not msg.letter(i + 1)
+    if msg.is_mark(i, "*"):  # "A* search"
+        return i + 1 < msg.count and msg.tokens[i + 1].kind == "word" and not msg.any_at(AFTER_A, i + 1)
     return msg.is_mark(i, "+") and not msg.glued(i + 1)
 
 
@@ -239,7 +245,7 @@ def _moves_on(msg: Message, letter: str, i: int, end: int, slot: Slot) -> bool:
     """ "A, later B", "A first and then C": another option at another time; one of them is meant to be built."""
     timed = 0
     for _ in range(4):
-        stop = msg.any_at(("later", "put_off", "time"), i, end)
+        stop = msg.any_at(_AT_TIMES, i, end)
         timed = timed or stop
         stop = stop or msg.any_at(("and", "note", "filler", "for"), i, end)
         if not stop or msg.letter(i, end):
@@ -247,7 +253,9 @@ def _moves_on(msg: Message, letter: str, i: int, end: int, slot: Slot) -> bool:
         i = msg.skip_marks(stop, end, ",")
     at = skip_leads(msg, i, end)
     other = msg.letter(at, end)
-    return bool(timed and other in slot.letters and other and other != letter and letter_ends(msg, at, end))
+    if not (timed and other in slot.letters and other and other != letter):
+        return False
+    return letter_ends(msg, at, end) or bool(msg.any_at(_AT_TIMES, at + 1, end))
 
 
 def _unsure_after(msg: Message, i: int, end: int) -> bool:

@@ -138,7 +138,7 @@ class Message:
         while marks < end and self.is_mark(marks, "?!"):
             marks += 1
         asked = any(self.is_mark(k, "?") for k in range(i, marks))
-        if asked and (marks >= end or marks > i + 1):
+        if asked and (marks >= end or marks > i + 1 or self.is_mark(marks, ",")):
             return True
         stop = self.skip_marks(i, end, ",-.( ")
         if self.is_mark(stop, "?") and self.is_mark(stop + 1, ")"):
