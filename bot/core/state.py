@@ -59,6 +59,7 @@ class Round(Model):
     number: int
     phase: int | None = None
     trigger: Literal["intake", "ambiguity", "loopback"] = "intake"
+    of: int | None = None  # how many rounds the phase may have (RD-7)
     title: str
     purpose: str
     revision: int = 1

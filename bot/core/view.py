@@ -179,11 +179,22 @@ def settled_words(session: Session) -> str:
     return "; ".join(f"{s.topic} ({s.value})" for s in session.settled)
 
 
+TRIGGERS = {"intake": "Intake", "ambiguity": "Ambiguity pause", "loopback": "Loopback"}
+
+
+def heading(round_: Round, count: str) -> str:
+    """A phase's round names phase, trigger and number (RD-8); a workflow's intake names the workflow (RD-17)."""
+    if round_.phase is None:
+        return f"{round_.title} · {count}"
+    of = "" if round_.of is None else f" of {round_.of}"
+    return f"[Phase {round_.phase}] Clarification — {TRIGGERS[round_.trigger]} · Round {round_.number}{of}"
+
+
 def round_card(session: Session, round_: Round, *, bulk: bool, route_note: str | None = None) -> Message:
     """The whole round in the text; answered questions folded to a line, buttons for the first open one."""
     count = len(round_.items)
     noun = "question" if count == 1 else "questions"
-    blocks = [text(bold(f"{round_.title} · {count} {noun}"), kind="heading")]
+    blocks = [text(bold(heading(round_, f"{count} {noun}")), kind="heading")]
     if route_note:
         blocks.append(text(route_note))
     blocks.append(text(round_.purpose))

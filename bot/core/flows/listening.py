@@ -213,7 +213,7 @@ def _idle(turn: Turn, event: MessageReceived, ref: MessageRef, direct: bool) -> 
             person, "from outside", "People from outside can't start an intake here; ask somebody of the team."
         )
         return
-    opening.first_message(turn, person, "" if event.forwarded else text, _materials(event), ref)
+    opening.first_message(turn, person, "" if event.forwarded else text, _materials(event), ref, event.declared)
 
 
 def _amends(turn: Turn, event: MessageReceived, ref: MessageRef, direct: bool) -> bool:

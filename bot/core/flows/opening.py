@@ -21,11 +21,19 @@ from bot.core.turn import Turn
 
 
 def first_message(
-    turn: Turn, person: Person, text: str, materials: Sequence[Material], ref: MessageRef
+    turn: Turn,
+    person: Person,
+    text: str,
+    materials: Sequence[Material],
+    ref: MessageRef,
+    declared: str | None = None,
 ) -> Session | None:
-    """Route a first message: straight to its workflow, or the menu (RT-1)."""
+    """Route a first message: to its workflow, or the menu (RT-1). A declared workflow is explicit intent (RT-16)."""
     pack = turn.pack
     verdict = route(text, materials, pack, bot_name=turn.bot_name)
+    if declared is not None and pack.workflow(declared) is not None:
+        found = {"outcome": "proceed", "by": None, "workflow": declared, "options": (), "trigger": "declared"}
+        verdict = verdict.model_copy(update=found)
     if verdict.outcome == "continue":
         turn.ignore("meant for another bot" if verdict.other_bot else "no request")
         return None
