@@ -164,6 +164,9 @@ async def _line(chat: Chat, writer: Writer, raw: bytes) -> BadLine | None:
     line_id = await chat.name(line)
     try:
         handled = await chat.take(line, line_id)
+        while line.id is None and handled.outcome == "duplicate":  # another process has taken that number meanwhile
+            line_id = await chat.name(line)
+            handled = await chat.take(line, line_id)
     except (TransportBroken, StoreUnavailable):
         raise
     except Exception as error:  # noqa: BLE001 - one line's failure must not end the others

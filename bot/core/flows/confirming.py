@@ -118,7 +118,9 @@ def _conflict(turn: Turn, ask: SettleConflict, choice: str, person: Person, proo
         fresh = round_.item(item.number)
         assert fresh is not None
         event = "answer.amended" if session.stage.kind == "ended" else "answer.replaced"
-        session, round_ = intake.resolve(turn, session, round_, fresh, rival, event)
+        both = f'{rival.ref.quote}", settled by {proof.id}: "{person.name} chose it'
+        settled = rival.model_copy(update={"ref": rival.ref.model_copy(update={"quote": both})})
+        session, round_ = intake.resolve(turn, session, round_, fresh, settled, event)
         done.replaced.append(f"{item.number} was {was}, is now {view.answer_words(item.question, rival)}.")
         done.lines = list(done.replaced)
     else:

@@ -34,6 +34,14 @@ def edited(turn: Turn, event: MessageEdited) -> None:
             else:
                 turn.ignore("the edit changes nothing")
             return
+    for session in turn.state.sessions:
+        if session.request.ref.id == event.message and session.stage.kind in ("asking", "closing"):
+            turn.tell(
+                "Your request is being asked about as it was; the edit changes nothing in the questions.",
+                "Put it into an answer, or begin anew with /new and the whole request.",
+                session=session,
+            )
+            return
     found = _origin(turn, event.message)
     if found is None:
         _unanswering(turn, event)

@@ -99,7 +99,7 @@ def may_answer(turn: Turn, session: Session, person: Person) -> str | None:
         return None
     who = view.isolate(session.requester.name, session.requester.id)
     me = view.isolate(person.name, person.id)
-    return f"These questions are {who}'s to answer. {who} can let you answer too: “@{me} please”."
+    return f"These questions are {who}'s to answer. {who} can let you, by replying to the card: @{me} please"
 
 
 # -- recording -----------------------------------------------------------------------------------------------------

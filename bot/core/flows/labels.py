@@ -37,9 +37,18 @@ def _on_the_table(turn: Turn, session: Session | None) -> dict[str, str]:
     return {said: token for said, token in found.items() if len(said) > 1 and said not in ("yes", "no", "other")}
 
 
-def pressed(turn: Turn, event: MessageReceived, ref: MessageRef, session: Session | None) -> bool:
-    """Do what the button of these words does. False where no button on the table says them."""
+def pressed(
+    turn: Turn, event: MessageReceived, ref: MessageRef, session: Session | None, *, loose: bool = False
+) -> bool:
+    """Do what the button of these words does. False where no button on the table says them.
+
+    `loose`: said among others, to nobody: only the whole words of a question asked of this very person count.
+    """
     said = _said(event.text)
+    if loose:
+        mine = [p for p in turn.state.pending if p.asked_of == event.person.id]
+        if not any(_said(label) == said and " " in said for p in mine for _, label in p.choices):
+            return False
     if not said or len(said) > view.LONGEST_LABEL:
         return False
     token = _on_the_table(turn, session).get(said)

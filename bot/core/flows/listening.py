@@ -69,7 +69,7 @@ def _whole(turn: Turn, event: MessageReceived) -> None:
             return
     bound = _bound(turn, about)
     typed_in = bound[0] if bound is not None else turn.state.current
-    if event.forwarded is None and (direct or not turn.shared) and labels.pressed(turn, event, ref, typed_in):
+    if event.forwarded is None and labels.pressed(turn, event, ref, typed_in, loose=turn.shared and not direct):
         return
     if event.forwarded is None and _numbered(turn, event):
         return
@@ -94,6 +94,8 @@ def _whole(turn: Turn, event: MessageReceived) -> None:
             _menu(turn, session, event, ref, direct)
         case "asking":
             assert session.round is not None
+            if bound is None and event.forwarded is None and _for_a_paused_one(turn, session, event, ref):
+                return
             _round(turn, session, session.round, event, ref, direct)
         case "closing":
             _closing(turn, session, event, ref, direct)
@@ -139,6 +141,14 @@ def _over(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef)
     if current is not None and current.round is not None and current.round.open_items:
         lines.append(view.still_open(current.round, turn.policy(current).bulk_accept))
     turn.tell(*lines, session=session)
+
+
+def _for_a_paused_one(turn: Turn, current: Session, event: MessageReceived, ref: MessageRef) -> bool:
+    """An answer by somebody whose own round was paused by another person's intake in this place (RP-7)."""
+    if intake.may_answer(turn, current, event.person) is None:
+        return False
+    waiting = [s for s in turn.state.sessions if isinstance(s.stage, Asking) and s.id != current.id]
+    return bool(waiting) and _late_answer(turn, waiting, event, ref, activate=False)
 
 
 def _bound(turn: Turn, about: str | None) -> tuple[Session, Round | None] | None:
@@ -255,7 +265,9 @@ def _about_the_closed(turn: Turn, event: MessageReceived, reading: Reading, dire
     return listed or ends or reading.correction or any(r.key == "skip" for r in reading.answers.values())
 
 
-def _late_answer(turn: Turn, waiting: Sequence[Session], event: MessageReceived, ref: MessageRef) -> bool:
+def _late_answer(
+    turn: Turn, waiting: Sequence[Session], event: MessageReceived, ref: MessageRef, *, activate: bool = True
+) -> bool:
     """An answer-shaped message while rounds wait in paused sessions: the only one, or ask which (RP-7)."""
     fitting = []
     for session in waiting:
@@ -267,7 +279,8 @@ def _late_answer(turn: Turn, waiting: Sequence[Session], event: MessageReceived,
         return False
     if len(fitting) == 1:
         session, round_, reading = fitting[0]
-        turn.set(active=session.id)
+        if activate:
+            turn.set(active=session.id)
         return replying.apply(turn, session, round_, reading, event.person, ref) is not None
     rounds = tuple(r.id for _, r, _ in fitting)
     lines = [f"{i}) {r.title} (#{s.number})" for i, (s, r, _) in enumerate(fitting, start=1)]
@@ -323,6 +336,12 @@ def _round(
         return
     refusal = intake.may_answer(turn, session, person)
     if refusal is not None:
+        wanted = _request(turn, event) if event.addressed and not person.outside else None
+        if wanted is not None and wanted.workflow is not None:  # a request of their own, not an answer (RT-10)
+            named = wanted.workflow.replace("/", " / ")
+            lead = (f"{session.requester.name}'s intake is open here. Pause it and start {named} with your message?",)
+            opening.offer_to_leave(turn, session, person, event.text, event.materials, ref, lead)
+            return
         turn.audit("access.answer_refused", session, person, round_, reason=refusal)
         turn.refuse(person, "may not answer here", refusal, session=session)
         return

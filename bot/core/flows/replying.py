@@ -166,8 +166,12 @@ def confirm(
     lead: tuple[str, ...] = (),
 ) -> None:
     """Echo an uncertain reading and wait for one tap or a typed yes; nothing is recorded before (RP-3, RP-8)."""
+    policy = turn.policy(session)
     proposals = tuple(
-        p for p in reading.proposals if p.kind != "accept_all" or p.answers or proposal_numbers(round_, p)
+        p
+        for p in reading.proposals
+        if (p.kind != "accept_all" or p.answers or proposal_numbers(round_, p))
+        and (p.kind != "force_quit" or policy.force_quit)  # nothing is offered that would be refused (RP-10)
     )
     if not proposals:
         turn.tell(
