@@ -11,8 +11,6 @@ from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
-import structlog
-
 from bot.clock import SystemClock
 from bot.core.book import Book
 from bot.core.playbook import Playbook
@@ -20,6 +18,7 @@ from bot.core.policies import Access
 from bot.core.replies.phrases import PhraseBook
 from bot.core.routing import Pack
 from bot.core.step import step
+from bot.faults import log
 from bot.outbox import Outbox, Patience
 from bot.pace import Pace
 from bot.ports import Transport
@@ -35,6 +34,12 @@ from storage.records import RecordStore
 
 def set_up_logging() -> None:
     """Logs go to stderr, one line each; tracebacks never show local variables, which may hold secrets."""
+    log.set_up_with(_log_to_stderr)
+
+
+def _log_to_stderr() -> None:
+    import structlog
+
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,

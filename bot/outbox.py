@@ -12,13 +12,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-import structlog
-
 from bot.bell import heard_or_due
 from bot.core.effects import Message, Say
 from bot.core.events import DeliveryFailed, Envelope, Event, MessagePosted
 from bot.core.model import Place
-from bot.faults import report
+from bot.faults import log, report
 from bot.pace import Pace, Pacer
 from bot.ports import (
     CardGone,
@@ -34,8 +32,6 @@ from bot.ports import (
     Undeliverable,
 )
 from bot.runner import Runner
-
-log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 
-import structlog
-
 from bot.bell import heard_or_due
 from bot.core.events import Envelope, TimerDue
 from bot.core.model import Place
-from bot.faults import report
+from bot.faults import log, report
 from bot.ports import Clock, DueTimer, Store
 from bot.runner import Runner
 
@@ -18,8 +16,6 @@ BATCH = 100  # timers taken in one look
 REST = timedelta(seconds=30)  # after a failure, so that one bad timer does not spin
 PAUSE = 0.25  # seconds, when something is due that is not ours to take
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-
-log = structlog.get_logger(__name__)
 
 
 class Timers:

@@ -183,9 +183,9 @@ def _clarification(record: Clarification, at: int) -> Row:
         for option in record.options
     ]
     row: Row = {
-        **cleaned(record.model_dump(exclude={"kind", "options", "platform_at"})),
+        **cleaned(record.model_dump(exclude={"kind", "options", "platform_at", "decided_at"})),
         "options": canonical(options),
-        "chosen_at": at,
+        "chosen_at": at if record.decided_at is None else micros(record.decided_at),
         "platform_at": None if record.platform_at is None else micros(record.platform_at),
     }
     if row["chosen_via"] not in ("user_response", "accept_recommendations_bulk"):

@@ -62,6 +62,7 @@ class Line:
     shared: bool = False
     addressed: bool = False
     forwarded: str | None = None
+    workflow: str | None = None  # declared by a program (RT-16)
     album: str | None = None
     sender: Literal["person", "bot"] = "person"
     outside: bool = False
@@ -159,6 +160,7 @@ def _line(keys: _Object) -> Line:
         shared=keys.flag("shared"),
         addressed=keys.flag("addressed"),
         forwarded=keys.text("forwarded"),
+        workflow=keys.text("workflow"),
         album=keys.text("album"),
         sender="bot" if keys.flag("bot") else "person",
         outside=keys.flag("outside"),
@@ -235,6 +237,7 @@ def _event(line: Line, line_id: str, order: int, button: Button | None) -> Event
         reply_to=line.reply_to,
         addressed=line.addressed or MENTION.search(line.text) is not None,
         forwarded=line.forwarded,
+        declared=line.workflow,
         album=line.album,
         order=order,
     )

@@ -10,7 +10,8 @@ In, one act a line; one of `text`, `press`, `edit`, `delete` and `files` is need
 `from` is "you" and `place` "terminal" by default. The same `id` in the same place is the same act, and changes
 nothing the second time; a line without one gets a fresh `u<n>`. Also understood: `shared` (true where several
 people may be: only what is meant for the bot counts), `addressed` (as is a mention, `@askfirst`), `forwarded` (whose
-words these are), `album`, `bot` (the sender is one), `outside` (a guest), and for a file `media`, `size`, `caption`.
+words these are), `workflow` (declared by a program, so that nothing is routed), `album`, `bot` (the sender is one),
+`outside` (a guest), and for a file `media`, `size`, `caption`.
 Other keys are ignored.
 
 Out, a message; with `edits` it replaces an earlier one; `text` is complete without the buttons:
@@ -163,6 +164,9 @@ async def _line(chat: Chat, writer: Writer, raw: bytes) -> BadLine | None:
     line_id = await chat.name(line)
     try:
         handled = await chat.take(line, line_id)
+        while line.id is None and handled.outcome == "duplicate":  # another process has taken that number meanwhile
+            line_id = await chat.name(line)
+            handled = await chat.take(line, line_id)
     except (TransportBroken, StoreUnavailable):
         raise
     except Exception as error:  # noqa: BLE001 - one line's failure must not end the others

@@ -179,6 +179,8 @@ def check(
         emit([asdict(problem) for problem in problems])
     for problem in problems if not as_json else ():
         typer.echo(str(problem))
+    if not problems and not as_json:
+        typer.echo("nothing to report")
     raise typer.Exit(1 if any(problem.level == "refused" for problem in problems) else 0)
 
 

@@ -134,6 +134,7 @@ class Clarification(Model):
     surface: str
     revision: int
     platform_at: datetime | None = None
+    decided_at: datetime | None = None  # when only the reference changes: the decision keeps its time
 
 
 class Withdrawal(Model):

@@ -30,6 +30,7 @@ class MessageReceived(Model):
     album: str | None = None  # parts that belong to one act share this (RT-11)
     partial: bool = False  # as long as the platform allows: more of the same paste may follow (RT-11)
     order: int | None = None  # position among the platform's message ids in this place (RP-7)
+    declared: str | None = None  # the workflow that a program declares for its request: explicit intent (RT-16)
     unreadable: str | None = None  # what came instead of text, in words: "a voice message"
 
 

@@ -48,6 +48,7 @@ class Item(Model):
     tries: int = 0
     words: str | None = None
     clarification: str | None = None  # its id, once resolved
+    said: dict[str, str] = {}  # what each message, by id, has said of it: an edit that says it again is nothing new
     revision: int = 0  # of the clarification
 
 
@@ -58,6 +59,7 @@ class Round(Model):
     number: int
     phase: int | None = None
     trigger: Literal["intake", "ambiguity", "loopback"] = "intake"
+    of: int | None = None  # how many rounds the phase may have (RD-7)
     title: str
     purpose: str
     revision: int = 1
@@ -227,6 +229,8 @@ class Pending(Model):
     ref: MessageRef  # the message that led to it, quoted beside the confirmation
     at: datetime
     words: tuple[str, ...] = ()  # as asked, to redraw it without buttons once it is settled
+    choices: tuple[tuple[str, str], ...] = ()  # (end of the token, label) of its buttons
+    passed: bool = False  # the person has done something else since: a loose "yes" no longer means it (RP-3)
 
 
 class Gathering(Model):

@@ -52,6 +52,8 @@ def step(state: Conversation | None, envelope: Envelope, book: Book) -> Step:
             _due(turn, event)
         case _:
             assert_never(event)
+    if isinstance(event, MessageReceived | MessageEdited | ButtonPressed) and turn.outcome != "ignored":
+        turn.pass_by(event.person)
     return turn.finish()
 
 
@@ -84,7 +86,8 @@ def _posted(turn: Turn, event: MessagePosted) -> None:
     for session in turn.state.sessions:
         if session.undelivered is not None and (event.card == session.id or event.card.startswith(f"{session.id}.")):
             turn.audit("delivery.restored", session, card=event.card)
-            session = turn.put(session.model_copy(update={"undelivered": None}))
+            session = session.model_copy(update={"undelivered": None})  # no `put`: no activity of a person
+            turn.set(sessions=tuple(session if s.id == session.id else s for s in turn.state.sessions))
         for round_ in session.rounds:
             if round_.card == event.card:
                 posted = round_.model_copy(update={"message": event.message, "order": event.order})

@@ -27,7 +27,7 @@ from bot.core.effects import (
     SetTimer,
     Step,
 )
-from bot.core.events import Envelope, MessageEdited, MessageReceived
+from bot.core.events import ButtonPressed, Envelope, MessageEdited, MessageReceived
 from bot.core.model import MessageRef, Person
 from bot.core.policies import POLICIES, Policy
 from bot.core.routing.pack import Pack
@@ -142,9 +142,21 @@ class Turn:
         else:
             self.notice(" ".join(lines))
 
-    def notice(self, words: str) -> None:
-        """Answer the transport of a press."""
-        self.reply = Reply(text=words)
+    def notice(self, words: str, *, typed: bool = True) -> None:
+        """Answer a press through its transport; a button that was typed is answered by a message.
+
+        `typed` False: a message says the same anyway.
+        """
+        if isinstance(self.envelope.event, ButtonPressed):
+            self.reply = Reply(text=words)
+        elif typed:
+            self.tell(words)
+
+    def pass_by(self, person: Person) -> None:
+        """What was asked of this person before the present act is no longer the last thing said to them."""
+        asked = {p.id for p in self.before.pending if p.asked_of == person.id}
+        passed = (p.model_copy(update={"passed": True}) if p.id in asked else p for p in self.state.pending)
+        self.state = self.state.model_copy(update={"pending": tuple(passed)}) if asked else self.state
 
     def ignore(self, reason: str) -> None:
         self.outcome, self.reason = "ignored", reason
@@ -167,16 +179,26 @@ class Turn:
         for old in self.state.pending:
             if old not in kept:
                 self._settle_card(old, "– replaced by a newer question")
-        pending = Pending(id=name, ask=ask, asked_of=person.id, ref=ref, at=self.at, words=words)
+        pending = Pending(id=name, ask=ask, asked_of=person.id, ref=ref, at=self.at, words=words, choices=choices)
         self.set(pending=(*kept, pending))
         row = tuple(Button(token=f"p:{name}:{end}", label=label) for end, label in choices)
         self.say(view.says(*words, buttons=(row,)), card=name, about=name, session=session, round_=round_)
 
     def drop_pending(
-        self, *, session: str | None = None, name: str | None = None, how: str = "– no longer asked"
+        self,
+        *,
+        session: str | None = None,
+        name: str | None = None,
+        how: str = "– no longer asked",
+        disputes: bool = True,
     ) -> None:
-        """Forget the questions of our own that concern a session, or one by its name; their buttons go."""
+        """Forget the questions of our own that concern a session, or one by its name; their buttons go.
+
+        `disputes` False keeps those between two people: they can be settled after the end, too.
+        """
         for pending in self.state.pending:
+            if not disputes and isinstance(pending.ask, Settle):
+                continue
             if pending.id == name or (session is not None and getattr(pending.ask, "session", None) == session):
                 self.set(pending=tuple(p for p in self.state.pending if p.id != pending.id))
                 self._settle_card(pending, how)

@@ -111,6 +111,9 @@ def example(items: Sequence[Item]) -> str:
     return ", ".join(parts)
 
 
+CHANGE = "Change an answer"
+UNDO = "Undo"
+LONGEST_LABEL = 60  # characters; a longer message is never a typed button
 OWN_WORDS = {
     "open": "Answer in your own words",
     "validate": "Write “yes”, or what is right instead",
@@ -147,7 +150,7 @@ def _question(question: Question, number: int) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
-def _answer_buttons(round_: Round, bulk: bool) -> tuple[tuple[Button, ...], ...]:
+def round_buttons(round_: Round, bulk: bool) -> tuple[tuple[Button, ...], ...]:
     """Buttons serve one question at a time, the first open one (RD-8). Nothing is pre-selected (RD-9)."""
     rows: list[tuple[Button, ...]] = []
     item = round_.open_items[0]
@@ -176,11 +179,22 @@ def settled_words(session: Session) -> str:
     return "; ".join(f"{s.topic} ({s.value})" for s in session.settled)
 
 
+TRIGGERS = {"intake": "Intake", "ambiguity": "Ambiguity pause", "loopback": "Loopback"}
+
+
+def heading(round_: Round, count: str) -> str:
+    """A phase's round names phase, trigger and number (RD-8); a workflow's intake names the workflow (RD-17)."""
+    if round_.phase is None:
+        return f"{round_.title} · {count}"
+    of = "" if round_.of is None else f" of {round_.of}"
+    return f"[Phase {round_.phase}] Clarification — {TRIGGERS[round_.trigger]} · Round {round_.number}{of}"
+
+
 def round_card(session: Session, round_: Round, *, bulk: bool, route_note: str | None = None) -> Message:
     """The whole round in the text; answered questions folded to a line, buttons for the first open one."""
     count = len(round_.items)
     noun = "question" if count == 1 else "questions"
-    blocks = [text(bold(f"{round_.title} · {count} {noun}"), kind="heading")]
+    blocks = [text(bold(heading(round_, f"{count} {noun}")), kind="heading")]
     if route_note:
         blocks.append(text(route_note))
     blocks.append(text(round_.purpose))
@@ -205,14 +219,14 @@ def round_card(session: Session, round_: Round, *, bulk: bool, route_note: str |
         first = open_items[0]
         progress = f"Buttons: {first.number} · {first.question.topic} ({first.number} of {count})"
         blocks.append(text(progress, kind="hint"))
-    rows = _answer_buttons(round_, bulk)
+    rows = round_buttons(round_, bulk)
     if route_note:
         rows = (*rows, (Button(token=f"e:{session.id}", label="Something else"),))
     return Message(blocks=tuple(blocks), buttons=rows)
 
 
 def undo_row(round_: Round) -> tuple[tuple[Button, ...], ...]:
-    return ((Button(token=f"u:{round_.id}", label="Undo"),),) if round_.undo else ()
+    return ((Button(token=f"u:{round_.id}", label=UNDO),),) if round_.undo else ()
 
 
 def still_open(round_: Round, bulk: bool) -> str:
@@ -255,7 +269,7 @@ def closing(round_: Round, where: str, seconds: int) -> Message:
             lines.append(f"{item.number} {item.question.topic}: {ENDS.get(item.status, item.status)}")
     wait = f" in {seconds} seconds" if seconds else ""
     lines.append(f"Goes to {where}{wait}. To change one: change {round_.items[0].number} to …")
-    return says(*lines, buttons=((Button(token=f"c:{round_.id}", label="Change an answer"),),))
+    return says(*lines, buttons=((Button(token=f"c:{round_.id}", label=CHANGE),),))
 
 
 def document_markdown(document: dict[str, Any], title: str) -> str:

@@ -134,7 +134,7 @@ def test_all_mistakes_of_the_settings_at_once(
 
 
 def test_empty_and_foreign_variables_do_no_harm(tmp_path: Path) -> None:
-    chat(tmp_path / "askfirst.db", [])
+    migrate.upgrade(tmp_path / "askfirst.db")
     env = {"ASKFIRST_PACK": "", "ASKFIRST_SOMEBODY_ELSES": "x", "ASKFIRST_OTHER__PART": "y"}
     assert askfirst("sessions", "--json", cwd=tmp_path, env=env).json() == []
 
@@ -242,18 +242,19 @@ def test_a_full_disk(small_disk: Callable[[str], None], tmp_path: Path) -> None:
 def test_a_read_only_disk(small_disk: Callable[[str], None], tmp_path: Path) -> None:
     small_disk("size=1m")
     path = tmp_path / "disk" / "a.db"
-    chat(path, [])
+    migrate.upgrade(path)
     before = path.read_bytes()
     small_disk("remount,ro")
-    plainly_refused(hello("--db", path), "it can not be opened. See that its folder exists")
-    plainly_refused(hello("--db", tmp_path / "disk" / "new.db"), "it can not be opened")
+    new = askfirst("db", "upgrade", "--db", tmp_path / "disk" / "new.db")
+    plainly_refused(new, "it can not be opened. See that its folder exists")
+    plainly_refused(hello("--db", path), "it can not be written. Give this user write permission")
     assert path.read_bytes() == before
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is read-only for root")
 def test_a_read_only_file_and_folder(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
-    chat(path, [])
+    migrate.upgrade(path)
     path.chmod(0o400)
     plainly_refused(hello("--db", path), "it can not be written. Give this user write permission")
     tmp_path.chmod(0o500)
@@ -263,7 +264,7 @@ def test_a_read_only_file_and_folder(tmp_path: Path) -> None:
 
 def test_a_backup_that_does_not_fit_leaves_nothing(small_disk: Callable[[str], None], tmp_path: Path) -> None:
     small_disk("size=64k")
-    chat(tmp_path / "a.db", [])
+    migrate.upgrade(tmp_path / "a.db")
     plainly_refused(askfirst("db", "backup", tmp_path / "disk" / "copy.db", "--db", tmp_path / "a.db"), "copy")
     assert list((tmp_path / "disk").iterdir()) == []
 

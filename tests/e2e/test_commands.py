@@ -68,6 +68,17 @@ def test_the_same_lines_again_are_duplicates_and_numbers_go_on(
     assert help_ not in {line["message"] for line in talked[1] if "message" in line}
 
 
+def test_a_button_of_an_earlier_run_can_be_pressed_by_its_letter(tmp_path: Path) -> None:
+    """CH-1: what a card shows is in the database; after a restart nothing of it is lost."""
+    path = tmp_path / "a.db"
+    [card] = [line["message"] for line in chat(path, [{"text": "/ars-lit-review moss"}]) if line.get("buttons")]
+    for number in range(2):  # the second press is on the card as redrawn by the first: the next question
+        lines = chat(path, [{"press": {"message": card, "button": "B"}, "id": f"p{number}"}])
+        assert [line["outcome"] for line in lines if "done" in line] == ["accepted"]
+        assert [line["edits"] for line in lines if "edits" in line] == [card]
+    assert [entry["chosen"] for entry in exported(path)] == ["B", "B"]
+
+
 def test_a_bad_line_is_told_and_the_rest_counts(tmp_path: Path) -> None:
     ran = askfirst("chat", "--jsonl", "--db", tmp_path / "a.db", said=b'{"text": "/help"}\n{"x": 1}\nnonsense\n')
     errors = [line["error"] for line in ran.lines() if "error" in line]

@@ -7,9 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
-from tests.e2e.installed import LONG, chat, surroundings
+from storage import migrate
+from tests.e2e.installed import LONG, surroundings
 
 PROGRAM = """
 import io, json, sys
@@ -20,7 +19,7 @@ try:
 finally:
     print("\\n" + json.dumps(sorted(sys.modules)), file=sys.stderr)
 """
-SLOW = {"alembic", "sqlalchemy", "prompt_toolkit", "typer.rich_utils", "mcp", "uvicorn"}
+SLOW = {"structlog", "rich", "alembic", "sqlalchemy", "prompt_toolkit", "typer.rich_utils", "mcp", "uvicorn"}
 
 
 def loaded(*arguments: object, cwd: Path) -> set[str]:
@@ -36,15 +35,12 @@ def loaded(*arguments: object, cwd: Path) -> set[str]:
     return set(json.loads(done.stderr.splitlines()[-1]))
 
 
-@pytest.mark.parametrize("again", [False, True], ids=["a new database", "one that is there"])
-def test_chat(tmp_path: Path, again: bool) -> None:
-    if again:
-        chat(tmp_path / "askfirst.db", [])
+def test_chat(tmp_path: Path) -> None:
     assert not loaded("chat", "--jsonl", cwd=tmp_path) & SLOW
 
 
 def test_sessions_load_neither_rules_nor_packs(tmp_path: Path) -> None:
-    chat(tmp_path / "askfirst.db", [])
+    migrate.upgrade(tmp_path / "askfirst.db")
     assert not loaded("sessions", "--json", cwd=tmp_path) & {*SLOW, "yaml", "structlog", "bot.core.step", "bot.app"}
 
 

@@ -35,7 +35,7 @@ def propose(turn: Turn, session: Session, round_: Round, reading: Reading, perso
     lines: list[str] = [f"{e.item}: {e.message}" if e.item != "?" else e.message for e in reading.errors]
     for number, item_reading in sorted(reading.answers.items()):
         item = round_.item(number)
-        if item is None or item_reading.key == "skip":
+        if item is None or item_reading.key == "skip" or intake.wordless(item.question, item_reading):
             continue
         answer = intake.answer_from(item.question, item_reading, "user_response", person, ref, turn)
         if item.answer is not None and item.status == "resolved":

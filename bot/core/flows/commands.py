@@ -20,6 +20,10 @@ HELP = (
 def run(turn: Turn, word: str, rest: str, person: Person, ref: MessageRef) -> None:
     """Carry out one command."""
     session = turn.state.current
+    if person.outside and word not in ("help", "start", "status"):  # RD-12
+        turn.audit("access.answer_refused", session, person, reason=f"/{word} from outside")
+        turn.refuse(person, "from outside", "People from outside can look at /status here, and no more.")
+        return
     match word:
         case "help":
             turn.tell(*HELP, *_commands_of(turn), session=session)

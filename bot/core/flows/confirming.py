@@ -118,7 +118,9 @@ def _conflict(turn: Turn, ask: SettleConflict, choice: str, person: Person, proo
         fresh = round_.item(item.number)
         assert fresh is not None
         event = "answer.amended" if session.stage.kind == "ended" else "answer.replaced"
-        session, round_ = intake.resolve(turn, session, round_, fresh, rival, event)
+        both = f'{rival.ref.quote}", settled by {proof.id}: "{person.name} chose it'
+        settled = rival.model_copy(update={"ref": rival.ref.model_copy(update={"quote": both})})
+        session, round_ = intake.resolve(turn, session, round_, fresh, settled, event)
         done.replaced.append(f"{item.number} was {was}, is now {view.answer_words(item.question, rival)}.")
         done.lines = list(done.replaced)
     else:
@@ -168,7 +170,9 @@ def typed(turn: Turn, person: Person, text: str, direct: str | None) -> tuple[Pe
     mine = [p for p in turn.state.pending if p.asked_of == person.id]
     if turn.shared or direct is not None:
         mine = [p for p in mine if p.id == direct]
-    elif (current := turn.state.current) is not None:
+    else:
+        mine = [p for p in mine if not p.passed]  # "ok" after something else is not about it any more
+    if direct is None and not turn.shared and (current := turn.state.current) is not None:
         since = current.round.opened_at if current.round else current.started_at
         mine = [p for p in mine if getattr(p.ask, "session", None) in (None, current.id) or p.at > since]
     if not mine:

@@ -34,11 +34,24 @@ def edited(turn: Turn, event: MessageEdited) -> None:
             else:
                 turn.ignore("the edit changes nothing")
             return
+    for session in turn.state.sessions:
+        if session.request.ref.id == event.message and session.stage.kind in ("asking", "closing"):
+            turn.tell(
+                "Your request is being asked about as it was; the edit changes nothing in the questions.",
+                "Put it into an answer, or begin anew with /new and the whole request.",
+                session=session,
+            )
+            return
     found = _origin(turn, event.message)
     if found is None:
         _unanswering(turn, event)
         return
     session, round_ = found
+    if any(
+        _answered_by(i, event.message) and i.answer and i.answer.ref.quote == event.ref.quote for i in round_.items
+    ):
+        turn.ignore("the edit reads the same")
+        return
     if any(_answered_by(i, event.message) and i.answer and i.answer.by != person.id for i in round_.items):
         turn.ignore("edited by somebody else")
         return
@@ -58,8 +71,9 @@ def edited(turn: Turn, event: MessageEdited) -> None:
     )
     reading = replying.read(turn, blank, event.text, event.decoded)
     changed = _changes(turn, round_, reading, event)
-    if not changed and not reading.errors:
-        if reading.answers or reading.accepted or reading.kind == "needs_confirmation":
+    fresh = tuple(n for n in reading.accepted if (i := round_.item(n)) and i.status == "open")  # taken in bulk
+    if not changed and not fresh and not reading.errors:
+        if reading.answers or reading.accepted:
             turn.ignore("the edit reads the same")
         else:  # it no longer says what it said, and nothing is withdrawn in silence
             turn.tell(
@@ -69,16 +83,16 @@ def edited(turn: Turn, event: MessageEdited) -> None:
                 round_=round_,
             )
         return
-    reading = reading.model_copy(update={"answers": changed, "accepted": (), "correction": True})
+    reading = reading.model_copy(update={"answers": changed, "accepted": fresh, "correction": True})
     if session.stage.kind == "ended":
         if not amending.propose(turn, session, round_, reading, person, event.ref):
             turn.ignore("the edit changes nothing")
         return
-    if not changed:
+    if not changed and not fresh:
         problems = [f"{e.item}: {e.message}" if e.item != "?" else e.message for e in reading.errors]
         turn.tell(*problems, "What was recorded before stays.", session=session, round_=round_)
         return
-    session, round_, done = intake.record(turn, session, round_, changed, (), person, event.ref)
+    session, round_, done = intake.record(turn, session, round_, changed, fresh, person, event.ref)
     intake.echo(turn, session, round_, done, reading)
 
 
@@ -87,12 +101,13 @@ def _changes(turn: Turn, round_: Round, reading: Reading, event: MessageEdited) 
     said = dict(reading.answers)
     for number in reading.accepted:
         item = round_.item(number)
-        if item is not None and item.question.recommended is not None and number not in said:
+        held = item is not None and item.status != "open"  # an answer changed to the recommended one, by name
+        if item is not None and held and item.question.recommended is not None and number not in said:
             said[number] = ItemReading(key=item.question.recommended.key, recommended=True)
     changed = {}
     for number, item_reading in said.items():
         item = round_.item(number)
-        if item is None:
+        if item is None or intake.wordless(item.question, item_reading):
             continue
         answer = intake.answer_from(item.question, item_reading, "user_response", event.person, event.ref, turn)
         if item.status != "resolved" or item.answer is None or not intake.same(item.answer, answer):
@@ -114,8 +129,22 @@ def _unanswering(turn: Turn, event: MessageEdited) -> None:
     if not reading.shaped or intake.may_answer(turn, session, event.person) is not None:
         turn.ignore("the edited message decided nothing")
         return
+    kept = {n: r for n, r in reading.answers.items() if not _said_before(turn, round_, n, r, event)}
+    if reading.answers and not kept and not reading.accepted:
+        turn.ignore("the edit reads the same")
+        return
+    reading = reading.model_copy(update={"answers": kept})
     if replying.apply(turn, session, round_, reading, event.person, event.ref) is None:
         turn.ignore("the edited message decided nothing")
+
+
+def _said_before(turn: Turn, round_: Round, number: int, said: ItemReading, event: MessageEdited) -> bool:
+    """Whether this message had said just that, before another one said otherwise."""
+    item = round_.item(number)
+    if item is None:
+        return False
+    answer = intake.answer_from(item.question, said, "user_response", event.person, event.ref, turn)
+    return item.said.get(event.message) == intake.fingerprint(answer)
 
 
 def deleted(turn: Turn, event: MessageDeleted) -> None:
@@ -137,7 +166,7 @@ def _mark(turn: Turn, session: Session, round_: Round, numbers: list[int]) -> No
             continue
         ref = item.answer.ref.model_copy(update={"deleted_at": turn.at})
         answer = item.answer.model_copy(update={"ref": ref})
-        session, round_ = intake.resolve(turn, session, round_, item, answer, "answer.message_deleted")
+        session, round_ = intake.remark(turn, session, round_, item, answer, "answer.message_deleted")
     if answer is None:
         turn.ignore("the deletion is known already")
         return

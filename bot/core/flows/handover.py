@@ -6,6 +6,7 @@ from typing import Literal
 
 from bot.core import view
 from bot.core.capture import document
+from bot.core.effects import Button
 from bot.core.model import Person
 from bot.core.state import Asking, Ended, Session
 from bot.core.turn import Turn
@@ -26,15 +27,16 @@ def title(turn: Turn, session: Session) -> str:
     return workflow.title if workflow is not None else destination(session)
 
 
-def hand_over(turn: Turn, session: Session, lead: str = "") -> Session:
+def hand_over(turn: Turn, session: Session, lead: str = "", buttons: tuple[tuple[Button, ...], ...] = ()) -> Session:
     """End the session as completed and give its document to the person."""
     session = turn.put(session.model_copy(update={"stage": Ended(how="completed", at=turn.at)}))
     made = document(session, turn.surface)
     words = lead or f"Handed to {destination(session)}."
-    turn.say(view.with_document(made, title(turn, session), words), session=session)
+    message = view.with_document(made, title(turn, session), words)
+    turn.say(message.model_copy(update={"buttons": buttons}), session=session)
     turn.audit("session.completed", session, workflow=session.workflow, clarifications=len(made["clarifications"]))
     turn.clear_timer(f"grace:{session.id}")
-    turn.drop_pending(session=session.id)
+    turn.drop_pending(session=session.id, disputes=False)
     if turn.state.active == session.id:
         turn.set(active=None)
     return session

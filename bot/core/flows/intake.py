@@ -14,6 +14,7 @@ from bot.core.audit import human
 from bot.core.capture import audit_of, clarification, clarification_id
 from bot.core.effects import Audit, Clarification
 from bot.core.flows import handover
+from bot.core.flows.words import yes_or_no
 from bot.core.model import Answer, MessageRef, Person, Question, Via
 from bot.core.replies.reading import ItemReading, Reading
 from bot.core.state import Asking, Closing, Item, Round, Session
@@ -60,6 +61,7 @@ def open_round(
         round=round_.number,
         trigger=round_.trigger,
         questions=[q.id for q in questions],
+        grounding={q.id: f"{q.grounding.kind}: {q.grounding.reference}" for q in questions if q.grounding},
         revision=round_.revision,
         ceiling_reached=full,
         deferred=[d.question for d in session.dropped if d.later],
@@ -97,7 +99,8 @@ def may_answer(turn: Turn, session: Session, person: Person) -> str | None:
     if policy == "participants" or (policy == "listed" and person.id in turn.state.settings.listed):
         return None
     who = view.isolate(session.requester.name, session.requester.id)
-    return f"These questions are {who}'s to answer. {who} can let you answer too: “@you please”."
+    me = view.isolate(person.name, person.id)
+    return f"These questions are {who}'s to answer. {who} can let you, by replying to the card: @{me} please"
 
 
 # -- recording -----------------------------------------------------------------------------------------------------
@@ -136,6 +139,31 @@ def answer_from(
     )
 
 
+def wordless(question: Question, reading: ItemReading) -> bool:
+    """Other, or an open answer, without its words: nothing was decided (RP-2)."""
+    option = question.option(reading.key)
+    needs = reading.key in ("other", "answer", "correct") or (option is not None and option.other)
+    return needs and not (reading.text or "").strip()
+
+
+def fingerprint(answer: Answer) -> str:
+    """What an answer says, to be compared with what the same message says later."""
+    return "|".join(part or "" for part in (answer.chosen, answer.text, answer.note))
+
+
+def remark(
+    turn: Turn, session: Session, round_: Round, item: Item, answer: Answer, event: str
+) -> tuple[Session, Round]:
+    """Write an answer whose reference alone has changed: it keeps the time of its decision, nobody acted on it."""
+    session, round_ = resolve(turn, session, round_, item, answer, event)
+    entry, recorded = turn.records.pop(), turn.records.pop()
+    assert isinstance(entry, Audit)
+    assert isinstance(recorded, Clarification)
+    turn.records.append(recorded.model_copy(update={"decided_at": answer.at}))
+    turn.records.append(entry.model_copy(update={"actor": "system"}))
+    return session, round_
+
+
 def resolve(
     turn: Turn, session: Session, round_: Round, item: Item, answer: Answer, event: str
 ) -> tuple[Session, Round]:
@@ -153,6 +181,7 @@ def resolve(
             "answer": answer,
             "rival": None if item.rival is None or same(item.rival, answer) else item.rival,
             "clarification": name,
+            "said": {**dict(list(item.said.items())[-9:]), answer.ref.id: fingerprint(answer)},
             "revision": item.revision + 1,
             "tries": 0,
         }
@@ -214,8 +243,12 @@ def record(
         item = round_.item(number)
         if item is None:
             continue
-        if reading.key in ("other", "answer", "correct") and not (reading.text or "").strip():
+        if wordless(item.question, reading):
             continue  # words were promised and did not come; the reader's error says so (RP-2)
+        if reading.key == "correct" and yes_or_no(reading.text or "", turn.book.phrases) == "no":
+            done.lines.append(f"{number} {item.question.topic}: what is right instead?")
+            done.failed.append(number)
+            continue
         if reading.key == "skip":
             session, round_ = _skip(turn, session, round_, item, person, ref, done)
             continue
@@ -236,7 +269,7 @@ def record(
         )
         session, round_ = resolve(turn, session, round_, item, answer, "clarification_resolved")
         done.resolved.append(number)
-        done.lines.append(f"{number} → {view.answer_words(item.question, answer)}")
+        done.lines.append(f"{number} {item.question.topic} → {view.answer_words(item.question, answer)}")
         bulk.append(number)
     if bulk:
         round_ = round_.model_copy(update={"bulk_used": True})
@@ -265,14 +298,16 @@ def _take(
     if held is None:
         session, round_ = resolve(turn, session, round_, item, answer, "clarification_resolved")
         done.resolved.append(item.number)
-        done.lines.append(f"{item.number} → {words}")
+        done.lines.append(f"{item.number} {item.question.topic} → {words}")
     elif same(held, answer):
+        if item.rival is not None and item.rival.by == answer.by:  # they agree now
+            session, round_, item = _settled(turn, session, round_, item, answer)
         who = "" if held.by == answer.by else f", by {view.isolate(held.by_name, held.by)}"
         done.lines.append(f"{item.number} is {words} already{who}.")
     elif held.by == answer.by or answer.by == session.requester.id:
         was = view.answer_words(item.question, held)
         session, round_ = resolve(turn, session, round_, item, answer, "answer.replaced")
-        done.replaced.append(f"{item.number} was {was}, is now {words}.")
+        done.replaced.append(f"{item.number} {item.question.topic} was {was}, is now {words}.")
         done.lines.append(done.replaced[-1])
     else:
         session, round_ = _conflict(turn, session, round_, item, answer, done)
@@ -310,7 +345,16 @@ def _conflict(
     session = turn.put_round(session, round_)
     turn.records.append(
         audit_of(clarification(session, round_, item, turn.surface), "answer.conflict").model_copy(
-            update={"actor": f"human:{answer.by}", "details": {"number": item.number, "chosen": answer.chosen}}
+            update={
+                "actor": f"human:{answer.by}",
+                "details": {
+                    "number": item.number,
+                    "clarification_of": item.clarification,
+                    "chosen": answer.chosen,
+                    "chosen_text": answer.text,
+                    "user_message_ref": f'{answer.ref.id}: "{answer.ref.quote}"',
+                },
+            }
         )
     )
     asked = view.isolate(session.requester.name, session.requester.id)
@@ -425,6 +469,9 @@ def echo(
         example = worked_example(round_)
         if example:
             lines.append(example)
+    elif waiting := [i.number for i in round_.items if i.rival]:
+        who = view.isolate(session.requester.name, session.requester.id)
+        lines.append(f"All are answered; {', '.join(map(str, waiting))} waits for {who}: keep or switch.")
     turn.say(view.says(*lines, buttons=buttons), session=session, round_=round_)
     return session
 

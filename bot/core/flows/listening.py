@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import timedelta
 
 from bot.core import view
 from bot.core.capture import quote
 from bot.core.events import MessageReceived
-from bot.core.flows import amending, commands, confirming, gathering, handover, intake, opening, replying, undoing
+from bot.core.flows import amending, commands, confirming, gathering, handover, intake, labels, opening, replying
 from bot.core.flows.words import carries_on, command, pleasantry, without_mention, yes_or_no
 from bot.core.model import Material, MessageRef
 from bot.core.replies.reading import ItemReading, Proposal, Reading
 from bot.core.routing import Verdict, read_menu_answer, route
-from bot.core.state import Asking, PickRound, Round, Routing, Session
+from bot.core.state import Asking, Closing, PickRound, Round, Routing, Session
 from bot.core.turn import Turn
 
 STICKER = "a sticker"  # what adapters call one in `unreadable`; after the end it is no request (RT-14)
@@ -66,16 +67,25 @@ def _whole(turn: Turn, event: MessageReceived) -> None:
         if answered is not None:
             confirming.decide(turn, *answered, person, ref)
             return
-    if event.forwarded is None and _undoes(turn, event):
-        return
     bound = _bound(turn, about)
+    typed_in = bound[0] if bound is not None else turn.state.current
+    if event.forwarded is None and labels.pressed(turn, event, ref, typed_in, loose=turn.shared and not direct):
+        return
+    if event.forwarded is None and _numbered(turn, event):
+        return
     if bound is not None and isinstance(bound[0].stage, Routing):
         _menu(turn, bound[0], event, ref, direct)
         return
     if bound is not None and bound[1] is not None and bound[0].stage.kind == "asking":
         _round(turn, bound[0], bound[1], event, ref, direct)
         return
+    if bound is not None and bound[0].stage.kind == "closing":
+        _closing(turn, bound[0], event, ref, direct)
+        return
     session = turn.state.current
+    if bound is not None and bound[0].stage.kind == "ended" and session is not None and not event.materials:
+        _over(turn, bound[0], event, ref)
+        return
     if session is None:
         _idle(turn, event, ref, direct)
         return
@@ -84,6 +94,8 @@ def _whole(turn: Turn, event: MessageReceived) -> None:
             _menu(turn, session, event, ref, direct)
         case "asking":
             assert session.round is not None
+            if bound is None and event.forwarded is None and _for_a_paused_one(turn, session, event, ref):
+                return
             _round(turn, session, session.round, event, ref, direct)
         case "closing":
             _closing(turn, session, event, ref, direct)
@@ -92,16 +104,51 @@ def _whole(turn: Turn, event: MessageReceived) -> None:
             _idle(turn, event, ref, direct)
 
 
-def _undoes(turn: Turn, event: MessageReceived) -> bool:
-    """ "undo", typed, while the button of that name is on the table (CH-1)."""
-    session = turn.state.current
-    round_ = session.round if session else None
-    if session is None or round_ is None or not round_.undo or session.stage.kind not in ("asking", "closing"):
+def _numbered(turn: Turn, event: MessageReceived) -> bool:
+    """ "#2: B" while several intakes are open: #2 is one of them, or question 2 of the present one; asked (RP-7)."""
+    found = _NUMBERED.match(event.text)
+    waiting = [s for s in turn.state.sessions if isinstance(s.stage, Asking) and s.round is not None]
+    if found is None or len(waiting) < 2:
         return False
-    if event.text.strip(" .!").casefold() != "undo" or event.person.id not in (round_.undo_by, session.requester.id):
+    session = next((s for s in waiting if str(s.number) == found[1]), None)
+    if session is None or session.round is None or intake.may_answer(turn, session, event.person) is not None:
         return False
-    undoing.undo(turn, session, round_, event.person)
+    current = turn.state.current
+    if session is current:
+        return False
+    lead = (
+        f"#{found[1]} is the number of another intake here ({session.round.title}), "
+        f"and {found[1]} may be a question of this one. Nothing is recorded."
+    )
+    turn.tell(
+        lead,
+        f"For that intake reply to its card, or /resume {found[1]} first; for the question leave out the #.",
+        session=current,
+    )
+    turn.outcome, turn.reason = "refused", "an intake or a question"
     return True
+
+
+_NUMBERED = re.compile(r"\s*#(\d{1,6})\b")
+
+
+def _over(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef) -> None:
+    """A reply to a card of an intake that has ended says nothing of the one that is open now (RP-7, RD-13)."""
+    if event.forwarded is None and _amends(turn, event, ref, True):
+        return
+    lines = [f"That intake (#{session.number}) is over. To change an answer of it, reply: change 1 to …"]
+    current = turn.state.current
+    if current is not None and current.round is not None and current.round.open_items:
+        lines.append(view.still_open(current.round, turn.policy(current).bulk_accept))
+    turn.tell(*lines, session=session)
+
+
+def _for_a_paused_one(turn: Turn, current: Session, event: MessageReceived, ref: MessageRef) -> bool:
+    """An answer by somebody whose own round was paused by another person's intake in this place (RP-7)."""
+    if intake.may_answer(turn, current, event.person) is None:
+        return False
+    waiting = [s for s in turn.state.sessions if isinstance(s.stage, Asking) and s.id != current.id]
+    return bool(waiting) and _late_answer(turn, waiting, event, ref, activate=False)
 
 
 def _bound(turn: Turn, about: str | None) -> tuple[Session, Round | None] | None:
@@ -116,7 +163,7 @@ def _bound(turn: Turn, about: str | None) -> tuple[Session, Round | None] | None
 
 def _menu(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef, direct: bool) -> None:
     """With the menu open: the requester's words; in a shared place only what is meant for the bot (RT-13)."""
-    if turn.shared and not direct and not _token_first(event.text):
+    if turn.shared and not direct and not _token_first(event.text) and not _commands(turn, event.text):
         turn.ignore("ordinary talk")
         return
     refusal = intake.may_answer(turn, session, event.person)
@@ -125,6 +172,13 @@ def _menu(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef,
         return
     text = "" if event.forwarded else event.text
     opening.menu_message(turn, session, text, _materials(event), ref)
+
+
+def _commands(turn: Turn, text: str) -> bool:
+    """Whether it begins with the command of a workflow: that is meant for the bot anywhere (RT-13)."""
+    if text.lstrip()[:1] not in ("/", "!"):
+        return False
+    return route(text, (), turn.pack, bot_name=turn.bot_name).by == "command"
 
 
 def _token_first(text: str) -> bool:
@@ -145,7 +199,7 @@ def _materials(event: MessageReceived) -> tuple[Material, ...]:
 def _idle(turn: Turn, event: MessageReceived, ref: MessageRef, direct: bool) -> None:
     """Nothing is on the table: an amendment, a late word, a pleasantry, or a first message."""
     person, text = event.person, event.text
-    meant = direct or not turn.shared or _token_first(text)
+    meant = direct or not turn.shared or _token_first(text) or _commands(turn, text)
     if not event.forwarded and _amends(turn, event, ref, direct):
         return
     if not meant:
@@ -163,7 +217,13 @@ def _idle(turn: Turn, event: MessageReceived, ref: MessageRef, direct: bool) -> 
     if event.unreadable and not text.strip():
         turn.tell(f"I can't read {event.unreadable} here; please write what you need.")
         return
-    opening.first_message(turn, person, "" if event.forwarded else text, _materials(event), ref)
+    if person.outside:  # they could never answer what would be asked (RD-12)
+        turn.audit("access.answer_refused", None, person, reason="from outside")
+        turn.refuse(
+            person, "from outside", "People from outside can't start an intake here; ask somebody of the team."
+        )
+        return
+    opening.first_message(turn, person, "" if event.forwarded else text, _materials(event), ref, event.declared)
 
 
 def _amends(turn: Turn, event: MessageReceived, ref: MessageRef, direct: bool) -> bool:
@@ -180,12 +240,34 @@ def _amends(turn: Turn, event: MessageReceived, ref: MessageRef, direct: bool) -
             (i := round_.item(n)) and i.question.option(r.key) for n, r in fresh.answers.items()
         ):
             return amending.propose(turn, session, round_, fresh, event.person, ref)
+    said = [r for r in reading.answers.values() if r.key != "skip"]
+    if not said and _about_the_closed(turn, event, reading, direct):
+        problems = [f"{e.item}: {e.message}" if e.item != "?" else e.message for e in reading.errors]
+        turn.tell(
+            *problems,
+            f"{round_.title} (#{session.number}) is over and nothing is open here.",
+            f"To change an answer: change {round_.items[0].number} to … — something new: just say what you need.",
+            session=session,
+            round_=round_,
+        )
+        return True
     if not reading.answers or not (reading.correction or (reading.shaped and (direct or not turn.shared))):
         return False
     return amending.propose(turn, session, round_, reading, event.person, ref)
 
 
-def _late_answer(turn: Turn, waiting: Sequence[Session], event: MessageReceived, ref: MessageRef) -> bool:
+def _about_the_closed(turn: Turn, event: MessageReceived, reading: Reading, direct: bool) -> bool:
+    """Words that only make sense about a round, said when none is open; never a new request (RD-13, CH-2)."""
+    if (turn.shared and not direct) or event.materials or _request(turn, event) is not None:
+        return False
+    listed = any(e.item.isdigit() for e in reading.errors)
+    ends = reading.kind in ("accept_all", "accept_all_except", "cancel", "force_quit")
+    return listed or ends or reading.correction or any(r.key == "skip" for r in reading.answers.values())
+
+
+def _late_answer(
+    turn: Turn, waiting: Sequence[Session], event: MessageReceived, ref: MessageRef, *, activate: bool = True
+) -> bool:
     """An answer-shaped message while rounds wait in paused sessions: the only one, or ask which (RP-7)."""
     fitting = []
     for session in waiting:
@@ -197,7 +279,8 @@ def _late_answer(turn: Turn, waiting: Sequence[Session], event: MessageReceived,
         return False
     if len(fitting) == 1:
         session, round_, reading = fitting[0]
-        turn.set(active=session.id)
+        if activate:
+            turn.set(active=session.id)
         return replying.apply(turn, session, round_, reading, event.person, ref) is not None
     rounds = tuple(r.id for _, r, _ in fitting)
     lines = [f"{i}) {r.title} (#{s.number})" for i, (s, r, _) in enumerate(fitting, start=1)]
@@ -253,6 +336,12 @@ def _round(
         return
     refusal = intake.may_answer(turn, session, person)
     if refusal is not None:
+        wanted = _request(turn, event) if event.addressed and not person.outside else None
+        if wanted is not None and wanted.workflow is not None:  # a request of their own, not an answer (RT-10)
+            named = wanted.workflow.replace("/", " / ")
+            lead = (f"{session.requester.name}'s intake is open here. Pause it and start {named} with your message?",)
+            opening.offer_to_leave(turn, session, person, event.text, event.materials, ref, lead)
+            return
         turn.audit("access.answer_refused", session, person, round_, reason=refusal)
         turn.refuse(person, "may not answer here", refusal, session=session)
         return
@@ -260,6 +349,7 @@ def _round(
     if event.materials:  # a file sent with an answer belongs to its proof (b08)
         names = ", ".join(material.name for material in event.materials)
         ref = ref.model_copy(update={"quote": f"{ref.quote} [{quote(names)}]"})
+        reading = _with_files(reading, names)
     if yes_or_no(event.text, turn.book.phrases) is None and _changed_subject(
         turn, session, round_, reading, event, ref
     ):
@@ -293,8 +383,25 @@ def _reading(turn: Turn, session: Session, round_: Round, event: MessageReceived
         return reading
     if reading.kind in ("question_back", "cancel", "put_off", "force_quit"):
         return reading
+    book, words = turn.book.phrases, event.text.strip()
+    if pleasantry(words, book) or carries_on(words, book) or yes_or_no(words, book) or words.endswith(("?", "？")):
+        own = ItemReading(key="other", text=words)  # hardly a description: asked, not recorded
+        return Reading(kind="needs_confirmation", proposals=(Proposal(kind="answers", answers={owed: own}),))
     turn.put(session.model_copy(update={"stage": Asking(describing=left)}))
     return Reading(kind="answers", answers={owed: ItemReading(key="other", text=event.text.strip())}, shaped=True)
+
+
+def _with_files(reading: Reading, names: str) -> Reading:
+    """ "2: other (see the drawing)" with the drawing: the words point to what is there (b08)."""
+    owed = {n for n, item in reading.answers.items() if item.key == "other" and not item.text}
+    if not owed:
+        return reading
+    answers = {
+        n: item.model_copy(update={"text": f"see the file {names}"}) if n in owed else item
+        for n, item in reading.answers.items()
+    }
+    errors = tuple(e for e in reading.errors if not (e.code == "other_without_text" and e.item in map(str, owed)))
+    return reading.model_copy(update={"answers": answers, "errors": errors})
 
 
 def _keep_files(turn: Turn, session: Session, event: MessageReceived) -> Session:
@@ -420,20 +527,56 @@ def _only_own_words(reading: Reading) -> bool:
 
 
 def _closing(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef, direct: bool) -> None:
-    """Within the grace a change needs no confirmation; anything else ends it and is heard by itself (RD-16)."""
+    """Within the grace a change needs no confirmation; a new request ends it and is heard by itself (RD-16)."""
     round_ = session.round
     assert round_ is not None
-    reading = replying.read(turn, round_, event.text, event.decoded) if event.forwarded is None else None
-    usable = reading is not None and bool(reading.answers) and reading.shaped
-    if reading is not None and usable and intake.may_answer(turn, session, event.person) is None:
-        session, round_, done = intake.record(turn, session, round_, reading.answers, (), event.person, ref)
-        intake.echo(turn, session, round_, done, reading)
-        return
-    if turn.shared and not direct:
+    person = event.person
+    if turn.shared and not direct and not replying.read(turn, round_, event.text, event.decoded).shaped:
         turn.ignore("ordinary talk")
         return
-    if pleasantry(event.text, turn.book.phrases) and not event.materials:
-        turn.ignore("a pleasantry")
+    refusal = intake.may_answer(turn, session, person)
+    if refusal is not None:
+        turn.audit("access.answer_refused", session, person, round_, reason=refusal)
+        turn.refuse(person, "may not answer here", refusal, session=session)
         return
+    if event.forwarded is None and not event.materials:
+        if pleasantry(event.text, turn.book.phrases):
+            turn.ignore("a pleasantry")
+            return
+        if _during_grace(turn, session, round_, event, ref):
+            return
     handover.hand_over(turn, session)
+    turn.about = None
     _idle(turn, event, ref, direct)
+
+
+def _during_grace(turn: Turn, session: Session, round_: Round, event: MessageReceived, ref: MessageRef) -> bool:
+    """What can be said about answers that are about to be handed over. False when it is about something else."""
+    reading = replying.read(turn, round_, event.text, event.decoded)
+    if reading.answers and reading.shaped:
+        session, round_, done = intake.record(turn, session, round_, reading.answers, (), event.person, ref)
+        intake.echo(turn, session, round_, done, reading)
+        return True
+    if reading.kind == "cancel":
+        replying.cancel(turn, session, event.person, ref)
+        return True
+    if _request(turn, event) is not None or event.text.lstrip()[:1] in ("/", "!", "["):
+        return False
+    problems = [f"{e.item}: {e.message}" if e.item != "?" else e.message for e in reading.errors]
+    until = turn.at + LONGER
+    turn.put(session.model_copy(update={"stage": Closing(until=until)}))
+    turn.timer(f"grace:{session.id}", until)
+    if reading.kind == "question_back":
+        replying.explain(turn, session, round_, reading)
+        return True
+    turn.tell(
+        *problems,
+        f"Held back for a minute. To change an answer: change {round_.items[0].number} to … — or: cancel.",
+        "Something new starts with /new.",
+        session=session,
+        round_=round_,
+    )
+    return True
+
+
+LONGER = timedelta(minutes=1)  # somebody is hesitating: more time before the hand-over

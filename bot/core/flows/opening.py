@@ -21,11 +21,19 @@ from bot.core.turn import Turn
 
 
 def first_message(
-    turn: Turn, person: Person, text: str, materials: Sequence[Material], ref: MessageRef
+    turn: Turn,
+    person: Person,
+    text: str,
+    materials: Sequence[Material],
+    ref: MessageRef,
+    declared: str | None = None,
 ) -> Session | None:
-    """Route a first message: straight to its workflow, or the menu (RT-1)."""
+    """Route a first message: to its workflow, or the menu (RT-1). A declared workflow is explicit intent (RT-16)."""
     pack = turn.pack
     verdict = route(text, materials, pack, bot_name=turn.bot_name)
+    if declared is not None and pack.workflow(declared) is not None:
+        found = {"outcome": "proceed", "by": None, "workflow": declared, "options": (), "trigger": "declared"}
+        verdict = verdict.model_copy(update=found)
     if verdict.outcome == "continue":
         turn.ignore("meant for another bot" if verdict.other_bot else "no request")
         return None
@@ -101,13 +109,13 @@ def start(turn: Turn, session: Session, verdict: Verdict, ref: MessageRef) -> Se
         user_message_ref=f'{ref.id}: "{ref.quote}"',
     )
     if playbook is None:
-        return handover.hand_over(turn, session, _begun(session, ""))
+        return _straight(turn, session, "")
     supplied = tuple(m for m in session.request.materials if m.kind != "named")  # what is only named is not here
     phases = route("", supplied, turn.book.packs[session.pack]).phases
     built = build_round(playbook, session.request, phases, policy)
     session = turn.put(session.model_copy(update={"settled": built.settled, "dropped": built.dropped}))
     if not built.asked:
-        return handover.hand_over(turn, session, _begun(session, " Your message answers all it would ask."))
+        return _straight(turn, session, " Your message answers all it would ask.")
     note = None
     if verdict.by == "phase":
         taken = handover.destination(session)
@@ -115,9 +123,14 @@ def start(turn: Turn, session: Session, verdict: Verdict, ref: MessageRef) -> Se
     return intake.open_round(turn, session, built.asked, playbook.title, playbook.purpose, note=note, full=built.full)
 
 
-def _begun(session: Session, why: str) -> str:
+def _straight(turn: Turn, session: Session, why: str) -> Session:
+    """Nothing to ask: handed over at once. A route that was only assumed says so and can be taken back (RT-3)."""
     taken = f" Taken from your message: {view.settled_words(session)}." if session.settled else ""
-    return f"Handed to {handover.destination(session)}.{why}{taken}"
+    words = f"Handed to {handover.destination(session)}.{why}{taken}"
+    if session.routed_by == "phase":
+        words = f"I took this as: {handover.destination(session)}. {words} If that is wrong: something else."
+        return handover.hand_over(turn, session, words, ((Button(token=f"e:{session.id}", label="Something else"),),))
+    return handover.hand_over(turn, session, words)
 
 
 # -- the menu ------------------------------------------------------------------------------------------------------
@@ -245,7 +258,9 @@ def _adds_words(text: str, stage: Routing, pack: Pack, verdict: Verdict) -> bool
 
 def _redrawn(turn: Turn, session: Session, request: Request, verdict: Verdict, *, anew: bool = False) -> Session:
     """Other materials or another request: the menu is drawn for what there is now, in place where it can be."""
-    stage = Routing(options=verdict.options)
+    old = session.stage
+    assert isinstance(old, Routing)
+    stage = old.model_copy(update={"options": verdict.options})
     session = turn.put(session.model_copy(update={"request": request, "stage": stage}))
     _menu(turn, session, verdict, redraw=not anew)
     if not anew:
@@ -323,7 +338,9 @@ def offer_to_leave(
 def leave(turn: Turn, ask: LeaveSession, choice: str, person: Person, ref: MessageRef) -> None:
     session = turn.state.session(ask.session)
     if choice != "y":
-        lines = ["Staying with the present one; your message is not used."]
+        lines = ["Staying here; nothing is changed. To start that later: /new and the same words."]
+        if session is not None:
+            session = turn.put(session)  # a word from the person: the long silence is over (RT-10)
         if session is not None and session.round is not None and session.round.open_items:
             lines.append(view.still_open(session.round, turn.policy(session).bulk_accept))
         turn.tell(*lines, session=session)
@@ -337,17 +354,20 @@ def leave(turn: Turn, ask: LeaveSession, choice: str, person: Person, ref: Messa
 def something_else(turn: Turn, session: Session, person: Person, ref: MessageRef) -> None:
     """A route taken by a phase's default is taken back: the menu for what was received (RT-3)."""
     round_ = session.round
-    if not isinstance(session.stage, Asking) or round_ is None:
+    handed = isinstance(session.stage, Ended) and session.stage.how == "completed" and not session.rounds
+    if session.routed_by != "phase" or not (handed or isinstance(session.stage, Asking)):
         turn.notice("That is past changing here; /new starts something else.")
         return
-    items = tuple(i.model_copy(update={"status": "cancelled"}) if i.status == "open" else i for i in round_.items)
-    round_ = round_.model_copy(update={"items": items, "closed_at": turn.at})
-    session = turn.put_round(session, round_)
-    turn.redraw(round_.card, view.round_card(session, round_, bulk=False), session, round_)
+    if round_ is not None:
+        items = tuple(i.model_copy(update={"status": "cancelled"}) if i.status == "open" else i for i in round_.items)
+        round_ = round_.model_copy(update={"items": items, "closed_at": turn.at})
+        session = turn.put_round(session, round_)
+        turn.redraw(round_.card, view.round_card(session, round_, bulk=False), session, round_)
     turn.audit("route.reopened", session, person, workflow=session.workflow, user_message_ref=ref.id)
     turn.drop_pending(session=session.id)
-    session = turn.put(session.model_copy(update={"stage": Ended(how="replaced", at=turn.at)}))
-    turn.audit("session.replaced", session, person, reason="something else")
+    if not handed:
+        session = turn.put(session.model_copy(update={"stage": Ended(how="replaced", at=turn.at)}))
+        turn.audit("session.replaced", session, person, reason="something else")
     pack = turn.book.packs[session.pack]
     routed = route(session.request.text, session.request.materials, pack)
     fresh = _open(turn, person, session.request.original, routed, session.request.ref)

@@ -221,7 +221,7 @@ def _undo(turn: Turn, name: str, event: ButtonPressed) -> None:
         turn.outcome, turn.reason = "refused", "asked of somebody else"
         turn.notice("Only the person who said it, or the requester, can take it back.")
     else:
-        turn.notice("Taken back.")
+        turn.notice("Taken back.", typed=False)
         undoing.undo(turn, session, round_, event.person)
 
 

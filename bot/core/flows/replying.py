@@ -62,7 +62,7 @@ def apply(
             confirm(turn, session, round_, reading, person, ref)
             return session
         case "question_back":
-            _explain(turn, session, round_, reading)
+            explain(turn, session, round_, reading)
             return session
         case "force_quit":
             return force_quit(turn, session, round_, person, ref)
@@ -166,8 +166,12 @@ def confirm(
     lead: tuple[str, ...] = (),
 ) -> None:
     """Echo an uncertain reading and wait for one tap or a typed yes; nothing is recorded before (RP-3, RP-8)."""
+    policy = turn.policy(session)
     proposals = tuple(
-        p for p in reading.proposals if p.kind != "accept_all" or p.answers or proposal_numbers(round_, p)
+        p
+        for p in reading.proposals
+        if (p.kind != "accept_all" or p.answers or proposal_numbers(round_, p))
+        and (p.kind != "force_quit" or policy.force_quit)  # nothing is offered that would be refused (RP-10)
     )
     if not proposals:
         turn.tell(
@@ -211,10 +215,10 @@ def confirm(
     )
 
 
-def _explain(turn: Turn, session: Session, round_: Round, reading: Reading) -> None:
+def explain(turn: Turn, session: Session, round_: Round, reading: Reading) -> None:
     """Answer a question back with the tradeoffs and the reason; the round stays open (RP-9)."""
     numbers = reading.asked_about or tuple(i.number for i in round_.open_items)
-    items = [i for i in round_.items if i.number in numbers][:3] or list(round_.open_items)[:1]
+    items = [i for i in round_.items if i.number in numbers][:3] or list(round_.open_items or round_.items)[:1]
     lines: list[str] = []
     for item in items:
         question = item.question
@@ -222,7 +226,10 @@ def _explain(turn: Turn, session: Session, round_: Round, reading: Reading) -> N
         lines += [f"{o.key}  {o.label} — {o.tradeoff}" for o in question.options if o.tradeoff]
         if question.recommended and question.rationale:
             lines.append(f"{question.recommended.key} is recommended: {question.rationale}")
-    lines.append(view.still_open(round_, turn.policy(session).bulk_accept))
+    if round_.open_items:
+        lines.append(view.still_open(round_, turn.policy(session).bulk_accept))
+    else:
+        lines.append(f"To change an answer: change {round_.items[0].number} to …")
     turn.tell(*lines, session=session, round_=round_)
 
 

@@ -40,7 +40,10 @@ def undo(turn: Turn, session: Session, round_: Round, person: Person) -> Session
         i.model_copy(update={"status": "open", "answer": None, "rival": None}) if i.number in numbers else i
         for i in round_.items
     )
-    round_ = round_.model_copy(update={"items": items, "undo": (), "undo_by": None, "closed_at": None})
+    bulk = any(i.answer is not None and i.answer.via == "accept_recommendations_bulk" for i in items)
+    round_ = round_.model_copy(
+        update={"items": items, "undo": (), "undo_by": None, "closed_at": None, "bulk_used": bulk}
+    )
     session = turn.put_round(session.model_copy(update={"stage": Asking()}), round_)
     turn.clear_timer(f"grace:{session.id}")
     intake.show_card(turn, session, round_)

@@ -8,6 +8,7 @@ from bot.core.replies.phrases import PhraseBook
 from bot.core.replies.tokens import tokenize
 from bot.core.routing.pack import GENERAL_COMMANDS
 
+WITH_WORDS = ("new", "resume", "export", "settings")  # after a mention these may have words behind them
 LONGEST = 60  # characters; a longer message says more than yes or thanks
 
 
@@ -81,8 +82,10 @@ def command(text: str, bot_name: str | None, *, mentioned: bool = False) -> tupl
     `mentioned`: it followed a mention of the bot, where the bare word does the same (CH-3).
     """
     stripped = text.strip()
-    if mentioned and stripped.casefold() in GENERAL_COMMANDS:
-        return stripped.casefold(), ""
+    if mentioned:
+        first, _, rest = stripped.partition(" ")
+        if first.casefold() in (GENERAL_COMMANDS if not rest else WITH_WORDS):
+            return first.casefold(), rest.strip()
     if not stripped or stripped[0] not in "/!":
         return None
     head, _, rest = stripped[1:].partition(" ") if " " in stripped.split("\n", 1)[0] else stripped[1:].partition("\n")

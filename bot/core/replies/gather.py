@@ -18,6 +18,8 @@ from bot.core.replies.typed import read_typed
 from bot.core.replies.value import Value, letter_ends, skip_leads
 from bot.core.replies.values import read_value, without_courtesy
 
+_NEVER_WORDS = tuple("BCDEFGH")  # capitals that are no word of their own
+_LED_IN = ("polite", "lead", "agree", "filler", "option", "article", "for", "note", "item", "correct")
 _LONG_PROSE = 40  # words of running text before the first item that make the message no answer (RP-1)
 
 
@@ -53,7 +55,8 @@ def in_company(msg: Message, statements: Sequence[Statement]) -> list[Statement]
     excepting = any(s.kind == "except" for s in statements)
     dropped: list[Statement] = []
     if items and items[0].buried and not _led_in(msg, items[0].first):
-        if not any(_chooses(msg, item) for item in items[1:]) or any(_is_said(msg, item) for item in items):
+        alone = not any(_chooses(msg, item) for item in items[1:])
+        if alone or _counted(msg, items) or any(_is_said(msg, item) for item in items):
             dropped = items
         elif not any(_chooses(msg, s) and (s.bound, s.glued) == (items[0].bound, items[0].glued) for s in items[1:]):
             dropped = items[:1]
@@ -70,6 +73,13 @@ def in_company(msg: Message, statements: Sequence[Statement]) -> list[Statement]
         dropped = items[: items.index(start)]
     gone = {id(s) for s in dropped}
     return [replace(s, kind="words") if id(s) in gone else s for s in statements]
+
+
+def _counted(msg: Message, items: Sequence[Statement]) -> bool:
+    """ "Take exit 3 B": the number belongs to the noun right before it, which is none of the grammar's words."""
+    at = items[0].first - 1
+    noun = at >= 0 and msg.tokens[at].kind == "word" and not msg.any_at((*_LED_IN, "and", "disagree", "skip"), at)
+    return noun and not any(item.bound or item.glued for item in items)
 
 
 def _is_said(msg: Message, item: Statement) -> bool:
@@ -115,9 +125,7 @@ def _led_in(msg: Message, first: int) -> bool:
     """Whether only courtesy and words of choosing stand before a single item found in running text."""
     i = 0
     while i < first:
-        stop = msg.any_at(
-            ("polite", "lead", "agree", "filler", "option", "article", "for", "note", "item", "correct"), i
-        )
+        stop = msg.any_at(_LED_IN, i)
         if not stop and msg.tokens[i].kind in ("mark", "line", "mention"):
             stop = i + 1
         if not stop:
@@ -153,7 +161,9 @@ def take(msg: Message, sums: Sums, statement: Statement, following: Statement | 
             sums.notes.append(msg.words(tail, end))
     elif kind == "except":
         sums.excepting = True
-        if following is None:
+        if following is None or (
+            following.kind == "words" and msg.skip_decoration(following.first, msg.count) >= msg.count
+        ):
             sums.unplaced = True
     elif kind == "correct":
         sums.corrected = True
@@ -215,13 +225,15 @@ def _take_words(msg: Message, sums: Sums, statement: Statement) -> None:
         (stop := msg.any_at(("agree", "polite", "filler", "lead", "all"), agreed, end))
         or (msg.tokens[agreed].kind == "mark" and (stop := agreed + 1))
     ):
-        sums.agreed = sums.agreed or bool(msg.at("agree", agreed, end))
+        sums.agreed = sums.agreed or bool(msg.agrees(agreed, end))
         agreed = stop
     if agreed >= end:
         return
     for k in range(i, end):
-        clear = msg.letter(k, end) and not msg.tokens[k].lower and msg.letter(k) in msg.offered
-        if clear and letter_ends(msg, k, end):
+        clear = not msg.tokens[k].lower and (letter := msg.letter(k, end)) and letter in msg.offered
+        clear = clear or (k == i and msg.letter(k, end) in _NEVER_WORDS and not msg.tokens[k].lower)
+        heads = (k == i or msg.is_edge(k - 1)) and bool(msg.any_at(AFTER_A, k + 1, end))
+        if clear and (heads or letter_ends(msg, k, end)):
             sums.cluttered = True
         token = msg.tokens[k]
         if token.kind == "num" and token.value in msg.by_number and not msg.at("unit", k + 1):
@@ -241,12 +253,16 @@ def _take_item(msg: Message, sums: Sums, item: Statement, following: Statement |
     if item.value_end < 0 and not item.forced:
         end = _own_end(msg, sums, item, following)
     spread = _spread(msg, item, start, end)
+    several = len(item.numbers) > 1 and item.value_end < 0 and spread is None and msg.letter(start, end)
+    crowded = bool(several and msg.letter(start + 1, end) in msg.offered) and not msg.tokens[start + 1].lower
     for n, number in enumerate(item.numbers):
         slot = msg.by_number.get(number)
         if slot is None:
             sums.unknown.append(number)
             continue
         value = spread[n] if spread else _item_value(msg, item, start, end, slot)
+        if crowded and value.kind == "letter":
+            value = Value("unclear", said=value.said)  # "1-4 B A C": letters for some of the numbers
         if item.hedged and value.kind == "letter":
             value = replace(value, kind="tentative")
         if item.sub:

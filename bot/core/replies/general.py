@@ -29,7 +29,7 @@ def value_first(msg: Message, i: int, inside: bool = False) -> Statement | None:
     """ "B for 1", "skip 2 and 3", "not sure about 3", "second option for 3", "defaults for the rest"."""
     found = msg.found(i)
     for name in ("withdraw", "reject", "skip", "unsure", "explain", "later", "leave", "agree", "negate"):
-        if name not in found or (inside and name in ("agree", "negate")):
+        if name not in found or found[name][0] < msg.at("cancel", i) or (inside and name in ("agree", "negate")):
             continue
         if name == "agree" and not msg.at("for", found[name][0]):
             continue
@@ -98,7 +98,8 @@ def numbered_tail(msg: Message, first: int, value: int, value_end: int, j: int, 
         and (begins_value(msg, numbers.end) or msg.at("and", value_end))
     ):
         return None  # "accept recommendations and 2: C"
-    if numbers is None or (numbers.word and not numbers.noun and not msg.is_edge(numbers.end) and forced):
+    ended = numbers is not None and (msg.is_edge(numbers.end) or bool(msg.at("polite", numbers.end)))
+    if numbers is None or (numbers.word and not numbers.noun and forced and not ended):
         return None
     if not any(n in msg.by_number for n in numbers.values) and not numbers.noun and forced:
         return None
@@ -169,11 +170,16 @@ def accept_at(msg: Message, i: int, inside: bool) -> Statement | None:
     """Words that name the recommendations, use the verb, or leave the choice to the bot."""
     if msg.at("asks_recommended", i) or i < msg.fruitless:
         return None
+    if (greeted := msg.at("polite", i)) and msg.is_mark(greeted, ",") and msg.agrees(i) < greeted:
+        return None
     j = i
     named = taken = delegated = negated = whole = narrowed = False
     end = 0
     while j < msg.count:
         found = msg.found(j)
+        if "content" in found:
+            j = found["content"][0]
+            continue
         if "except" in found or msg.is_break(j) or (end and msg.limits(j) and "negate" not in found):
             break
         if end and ("later" in found or "put_off" in found) and not msg.any_at(_COVER, j):
@@ -218,7 +224,8 @@ def accept_at(msg: Message, i: int, inside: bool) -> Statement | None:
     if not (named or taken or delegated):
         msg.fruitless = j
         return None
-    if inside and not (taken and (named or whole)):
+    left = delegated and any(msg.at("rest", k) for k in range(i, end))  # "2: C, I leave the rest to you"
+    if inside and not left and not (taken and (named or whole)):
         return None
     j = max(j, end)
     statement = Statement("accept", i, i, j)

@@ -19,12 +19,27 @@ from __future__ import annotations
 from typing import Final
 
 from bot.core.replies.general import accept_at, cancel_at, rest_at, same_at, value_first
-from bot.core.replies.items import core_at, label_ends, refers, settled, slip_at, sub_item
+from bot.core.replies.items import (
+    changed_at,
+    core_at,
+    label_ends,
+    letters_first,
+    named_option,
+    open_ended,
+    reads_on,
+    refers,
+    settled,
+    slip_at,
+    sub_item,
+    supplied,
+    told_of,
+    turned,
+)
 from bot.core.replies.message import Message
-from bot.core.replies.numbering import Numbers, bind_at, numbers_at, skip_fill
+from bot.core.replies.numbering import Numbers, bind_at, numbers_at
 from bot.core.replies.retract import hedged_first, taken_back, told_after
 from bot.core.replies.statement import Place, Statement
-from bot.core.replies.value import skip_leads
+from bot.core.replies.value import letter_ends, skip_leads
 
 _OPENERS: Final = "\"“”„«‘'「『([{|<*~•#-"
 
@@ -45,8 +60,9 @@ class Parser:
 
     def parse(self) -> list[Statement]:
         msg = self.msg
-        if self._letter_first():
-            return self.out
+        if (pairs := letters_first(msg)) is not None:
+            self.out, self.items = pairs, len(pairs)
+            return pairs
         i = 0
         place: Place = "line"
         open_item: Statement | None = None
@@ -84,6 +100,9 @@ class Parser:
                 continue
             else:
                 statement = self._statement(i, place, open_item)
+            if statement is None and place == "done" and open_item is not None and (stop := self._praised(i)):
+                i = stop
+                continue
             if statement is None and place != "mid" and (stop := self._keeps_place(i, place, open_item)):
                 if words is None and open_item is None:
                     words = self._open_words(open_item, i, blank)
@@ -137,6 +156,21 @@ class Parser:
         if not stop and self.out and self.out[-1].kind in ("accept", "except"):
             stop = msg.any_at(("note", "filler", "pointer"), i)
         return stop
+
+    def _praised(self, i: int) -> int:
+        """Past a word of courtesy or an emoji after a finished value, if an item comes next: "2: C great 4: A"."""
+        msg = self.msg
+        stop = msg.any_at(("agree", "polite"), i) or (i + 1 if msg.tokens[i].fold > "\u2190" else 0)
+        while stop and stop < msg.count and (msg.tokens[stop].fold > "\u2190" and msg.tokens[stop].kind == "mark"):
+            stop += 1
+        stop = msg.at("and", stop) or stop
+        if not stop or msg.letter(i) or stop >= msg.count or msg.tokens[stop].kind == "word":
+            return 0
+        item = self.numbers_statement(stop, "done")
+        if item is None or item.weak or item.numbers[0] not in msg.by_number:
+            return 0
+        alike = self._weak_style and msg.letter(item.start) and letter_ends(msg, item.start, msg.count)
+        return stop if item.bound or item.glued or alike else 0
 
     # -- bookkeeping -----------------------------------------------------------------------------------------
 
@@ -207,7 +241,7 @@ class Parser:
         inside = open_item is not None and place != "line"
         found = self.msg.found(i)
         if found or self.msg.letter(i) or msg.labelled:
-            if inside and open_item is not None and msg.at("otherwise", i) and self._open_ended(open_item, i):
+            if inside and open_item is not None and msg.at("otherwise", i) and open_ended(msg, open_item, i):
                 return None
             within = inside and open_item is not None and open_item.tail < 0
             statement = rest_at(msg, i) or value_first(msg, i, within) or same_at(msg, i)
@@ -226,22 +260,10 @@ class Parser:
     def after_doubt(self, i: int, place: Place) -> Statement | None:
         return self.numbers_statement(i, place) or value_first(self.msg, i)
 
-    def _open_ended(self, item: Statement, i: int) -> bool:
-        """Whether "otherwise" belongs to the item: nothing chosen yet, or chosen under a condition."""
-        msg = self.msg
-        plain = msg.letter(skip_leads(msg, item.start, i)) and msg.at("rest", i) > msg.at("otherwise", i)
-        return not plain or any(msg.any_at(("conditional", "limit"), k) for k in range(item.start, i))
-
     def numbers_statement(self, i: int, place: Place) -> Statement | None:
         msg = self.msg
-        if place != "mid" and (stop := msg.at("change", i)):
-            numbers = numbers_at(self.msg, skip_fill(msg, stop))
-            if numbers is not None and not msg.at("unit", numbers.end):
-                start = bind_at(self.msg, numbers.end)[0]
-                start = msg.any_at(("becomes", "for", "to"), start) or start
-                if start < msg.count and msg.tokens[start].fold == "a" and msg.letter(start + 1):
-                    start += 1  # Spanish and Portuguese "a": to
-                return Statement("item", i, start, start, numbers.values, changed=True, bound=True)
+        if place != "mid" and msg.found(i) and (later := supplied(msg, i) or changed_at(msg, i)) is not None:
+            return later
         if (
             place != "done"
             and msg.tokens[i].kind == "num"
@@ -276,12 +298,17 @@ class Parser:
         core = core_at(self.msg, start, loose=not (bound or glued))
         if numbers.word and not core and msg.letter(start) and msg.at("number", start + 1):
             core = "letter"
+        if numbers.word and not bound and core == "letter" and reads_on(msg, start):
+            return None  # Russian "раз в неделю": the letter is a preposition
         item = Statement("item", first, start, start, numbers.values, glued=glued, bound=bound, ranged=numbers.ranged)
         following = numbers.values[0] == self._last + 1
+        excepting = self._excepting()
         if (stop := msg.at("becomes", start)) and msg.at("correct", start) == stop:
             start = item.start = item.end = stop
             item.changed, bound, core = True, True, core_at(self.msg, start, loose=False)
-        if self._excepting() and place in ("sep", "conn", "line"):
+        if excepting and (others := turned(msg, self.out, first, numbers)) is not None:
+            return others
+        if excepting and place in ("sep", "conn", "line"):
             named = msg.at("which", msg.skip_marks(numbers.end, msg.count, ",-:;"))
             if named and core_at(msg, named, loose=False) in ("letter", "ordinal", "recommended", "skip"):
                 item.start = item.end = named
@@ -289,18 +316,19 @@ class Parser:
                 return item
             if core == "empty":
                 return item
-        if self._excepting() and msg.is_mark(start, "("):
+        if excepting and msg.is_mark(start, "("):
             item.bound = True
             return item
-        led = bool(msg.at("for", first)) and place != "mid"
+        led = bool(msg.at("for", first)) and place not in (("mid", "done") if bind in (",", ";") else ("mid",))
+        if led and known and not core and named_option(msg, start):
+            core, bound, item.bound = "ordinal", True, True
         if bind in (",", ";") and not core and not numbers.noun:
             return None
         if bind in (",", ";") and core not in ("letter", "recommended", "skip") and not (numbers.noun or led):
             return None
         listed = self.items > 0 and bool(bind) and core in ("unsure", "skip", "later", "recommended")
         if numbers.word and not numbers.noun and core != "letter" and not (listed and known and place != "mid"):
-            ordinal_led = msg.at("for", first) and known and place in ("line", "sep", "conn")
-            if not ordinal_led:
+            if not (led and known and place in ("line", "sep", "conn") and told_of(msg, numbers.end)):
                 return None
             bound = item.bound = True
         if place == "mid":
@@ -308,7 +336,7 @@ class Parser:
                 item.buried = not numbers.noun
                 return item if core == "letter" and (known or numbers.noun) else None
             strung = glued and msg.tokens[first].spaced and msg.tokens[start].kind == "char"
-            if strung and known and following and not core and not msg.at("unit", start):
+            if strung and known and following and core in ("", "later") and not msg.at("unit", start):
                 item.weak = True
                 return item
             if not known or not (following or (numbers.noun and core in ("letter", "other", "recommended"))):
@@ -329,7 +357,8 @@ class Parser:
             if hyphened and (msg.tokens[start].lower or not self.items):
                 return None  # "2-factor"
             backwards = numbers.values[0] <= self._last and not numbers.noun
-            fresh = bind == ":" and not msg.glued(first) and known and numbers.values[0] not in self._seen
+            anew = led or (bind == ":" and not msg.glued(first))
+            fresh = anew and known and numbers.values[0] not in self._seen
             if place != "line" and not core and backwards and not fresh:
                 return None
             return item
@@ -368,29 +397,3 @@ class Parser:
 
     def _answers_follow(self, i: int) -> bool:
         return i < self.msg.count and self.msg.is_break(i) and i + 1 < self.msg.count
-
-    def _letter_first(self) -> bool:
-        """`B1 A2 C3`, only if it fits every token of the message."""
-        msg = self.msg
-        pairs: list[Statement] = []
-        i = 0
-        while i < msg.count:
-            letter = msg.tokens[i].letter
-            at = i + 2 if msg.is_mark(i + 1, "-:=") else i + 1
-            number = msg.tokens[at].value if letter and at < msg.count else -1
-            if number >= 0 and (msg.glued(at) or at > i + 1):
-                if letter not in msg.offered or (at > i + 1 and number not in msg.by_number):
-                    return False
-                pairs.append(Statement("item", i, i, at + 1, (number,), value_end=i + 1, tail=at + 1, bound=True))
-                i = at + 1
-            elif msg.is_break(i) or msg.is_separator(i) or msg.is_quote(i) or msg.tokens[i].kind == "mention":
-                i += 1
-            elif (stop := msg.any_at(("polite", "and", "agree", "lead"), i)) and not msg.letter(i):
-                i = stop
-            else:
-                return False
-        if len(pairs) < 2 and not (pairs and len(self.msg.slots) == 1):
-            return False
-        self.out = pairs
-        self.items = len(pairs)
-        return True

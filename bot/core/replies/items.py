@@ -12,7 +12,7 @@ from typing import Final
 
 from bot.core.replies.labels import by_label
 from bot.core.replies.message import Message
-from bot.core.replies.numbering import Numbers, numbers_at
+from bot.core.replies.numbering import Numbers, bind_at, numbers_at, skip_fill
 from bot.core.replies.statement import Place, Statement
 from bot.core.replies.value import letter_ends, skip_leads
 
@@ -20,6 +20,9 @@ _CORE: Final = (
     "recommended", "delegate", "skip", "unsure", "later", "agree", "disagree", "other", "none", "both", "same",
     "question", "explain", "hedge", "negative", "accept", "put_off",
 )  # fmt: skip
+
+
+_SAID: Final = (*_CORE, "lead", "imperative", "self", "article", "commit", "conditional")
 
 
 def core_at(msg: Message, i: int, *, loose: bool) -> str:
@@ -67,6 +70,100 @@ def core_at(msg: Message, i: int, *, loose: bool) -> str:
     ):
         return "smiley"
     return ""
+
+
+def reads_on(msg: Message, i: int) -> bool:
+    """Whether a lower-case letter at `i` is a word of the sentence: plain words follow it."""
+    at = skip_leads(msg, i, msg.count)
+    if not msg.letter(at) or not msg.tokens[at].lower or letter_ends(msg, at, msg.count):
+        return False
+    return not msg.any_at(("note", "for", "and", "or", "polite", "agree", "number", "correct"), at + 1)
+
+
+def named_option(msg: Message, i: int) -> bool:
+    """ "the last option", "the second one", after "for 2"."""
+    at = skip_leads(msg, i, msg.count)
+    stop = msg.at("ordinal", at) or msg.at("last", at)
+    return bool(stop and msg.at("option", stop))
+
+
+def letters_first(msg: Message) -> list[Statement] | None:
+    """`B1 A2 C3`, only if it fits every token of the message."""
+    pairs: list[Statement] = []
+    i = 0
+    while i < msg.count:
+        letter = msg.tokens[i].letter
+        at = i + 2 if msg.is_mark(i + 1, "-:=") else i + 1
+        number = msg.tokens[at].value if letter and at < msg.count else -1
+        if number >= 0 and (msg.glued(at) or at > i + 1):
+            if letter not in msg.offered or (at > i + 1 and number not in msg.by_number):
+                return None
+            pairs.append(Statement("item", i, i, at + 1, (number,), value_end=i + 1, tail=at + 1, bound=True))
+            i = at + 1
+        elif msg.is_break(i) or msg.is_separator(i) or msg.is_quote(i) or msg.tokens[i].kind == "mention":
+            i += 1
+        elif (stop := msg.any_at(("polite", "and", "agree", "lead"), i)) and not msg.letter(i):
+            i = stop
+        else:
+            signed = len(pairs) > 1 and all(msg.tokens[p.first + 1].kind == "mark" for p in pairs)
+            begun = len(pairs) > 1 and (msg.is_edge(i - 1) or (len(pairs) > 2 and msg.tokens[i].spaced))
+            if not signed and (not begun or any(t.kind == "num" for t in msg.tokens[i:])):
+                return None
+            return [*pairs, Statement("words", i, i, msg.count)]
+    return pairs if len(pairs) > 1 or (pairs and len(msg.slots) == 1) else None
+
+
+def open_ended(msg: Message, item: Statement, i: int) -> bool:
+    """Whether "otherwise" at `i` belongs to the item: nothing chosen yet, or chosen under a condition."""
+    plain = msg.letter(skip_leads(msg, item.start, i)) and msg.at("rest", i) > msg.at("otherwise", i)
+    return not plain or any(msg.any_at(("conditional", "limit"), k) for k in range(item.start, i))
+
+
+def told_of(msg: Message, i: int) -> bool:
+    """Whether something is said on the question whose ordinal ends at `i`; "for the first time" is none."""
+    i = msg.any_at(("option", "item"), i) or i
+    if i >= msg.count or msg.tokens[i].kind != "word":
+        return True
+    return not msg.at("unit", i) and bool(msg.any_at(_SAID, i))
+
+
+def changed_at(msg: Message, i: int) -> Statement | None:
+    """ "Change 2 to C"."""
+    stop = msg.at("change", i)
+    numbers = numbers_at(msg, skip_fill(msg, stop)) if stop else None
+    if numbers is None or msg.at("unit", numbers.end):
+        return None
+    start = bind_at(msg, numbers.end)[0]
+    start = msg.any_at(("becomes", "for", "to"), start) or start
+    if start < msg.count and msg.tokens[start].fold == "a" and msg.letter(start + 1):
+        start += 1  # Spanish and Portuguese "a": to
+    return Statement("item", i, start, start, numbers.values, changed=True, bound=True)
+
+
+def supplied(msg: Message, first: int) -> Statement | None:
+    """ "I forgot 3, use B": counts only where a choice follows; "I missed 2 meetings" has none."""
+    stop = msg.at("missed", first)
+    numbers = numbers_at(msg, stop) if stop else None
+    if numbers is None or not all(n in msg.by_number for n in numbers.values):
+        return None
+    start = msg.skip_marks(numbers.end, msg.count, ",:.-=")
+    if core_at(msg, start, loose=start == numbers.end) not in ("letter", "recommended", "skip"):
+        return None
+    return Statement("item", first, start, start, numbers.values, bound=True)
+
+
+def turned(msg: Message, out: Sequence[Statement], first: int, numbers: Numbers) -> Statement | None:
+    """ "All but 2 as recommended": what follows the exceptions is said of all the others."""
+    told = len(out) > 1 and out[-2].kind in ("accept", "except", "item", "rest", "same")
+    if told or out[-1].kind != "except" or msg.is_mark(numbers.end, ":="):
+        return None
+    at = numbers.end
+    for _ in range(4):
+        if msg.any_at(("recommended", "accept"), at):
+            end = numbers.end
+            return Statement("item", first, first, end, numbers.values, tail=end, forced="reject", bound=True)
+        at = msg.any_at(("all", "filler", "copula"), at) or (at + 1 if msg.is_mark(at, ",") else at)
+    return None
 
 
 def sub_item(msg: Message, numbers: Numbers, i: int) -> Statement | None:

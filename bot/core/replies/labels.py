@@ -7,10 +7,18 @@ A label beats a letter ("A plain file"); a near miss ("sqllite") is only propose
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from bot.core.replies.message import Message
 from bot.core.replies.reading import Slot
 from bot.core.replies.tokens import tokenize
 from bot.core.replies.value import Value, note_of
+
+
+@lru_cache(maxsize=4096)
+def folded_words(label: str) -> tuple[str, ...]:
+    """The words of an option's text as they are compared."""
+    return tuple(token.fold for token in tokenize(label))
 
 
 def by_label(msg: Message, start: int, end: int, slot: Slot) -> Value | None:
@@ -18,12 +26,12 @@ def by_label(msg: Message, start: int, end: int, slot: Slot) -> Value | None:
     if not slot.labels:
         return None
     said = msg.words(start, end)
-    words = [t.fold for t in msg.tokens[start:end]]
+    words = tuple(t.fold for t in msg.tokens[start:end])
     best: tuple[int, str] | None = None
     for letter, label in zip(slot.letters, slot.labels, strict=False):
         if not label or letter == slot.other:
             continue
-        wanted = [t.fold for t in tokenize(label)]
+        wanted = folded_words(label)
         for offset in (0, 1) if len(wanted) > 2 and len(wanted[0]) < 4 else (0,):
             tail = wanted[offset:]
             if tail and words[: len(tail)] == tail and (best is None or len(tail) > best[0]):
@@ -39,7 +47,7 @@ def by_label(msg: Message, start: int, end: int, slot: Slot) -> Value | None:
         return None
     typed = "".join(words)
     for letter, label in zip(slot.letters, slot.labels, strict=False):
-        wanted_text = "".join(t.fold for t in tokenize(label))
+        wanted_text = "".join(folded_words(label))
         if letter != slot.other and len(typed) >= 5 and _near(typed, wanted_text):
             return Value("tentative", letter=letter, said=said)
     return None

@@ -17,10 +17,13 @@ from bot.core.replies.reading import Slot
 from bot.core.replies.value import Value, asks, letter_ends, note_of, other_words, skip_leads
 
 _JOINTS: Final = "+/&,-"
+_AT_TIMES: Final = ("later", "put_off", "time", "pause")
 AFTER_A: Final = (
     "note", "polite", "for", "recommended", "correct", "agree", "except", "and", "or", "later", "ordinal",
     "hedge", "verdict", "rest", "copula", "everywhere",
 )  # fmt: skip
+
+AFTER_TWO: Final = (*AFTER_A, "both", "filler", "item", "option", "all", "skip", "unsure")
 
 
 def lettered(msg: Message, start: int, end: int, slot: Slot, said: str, glued: bool) -> Value | None:
@@ -46,7 +49,7 @@ def lettered(msg: Message, start: int, end: int, slot: Slot, said: str, glued: b
         glued = True
     if not msg.letter(at, end):
         return _letter_word(msg, at, end, slot, said, glued)
-    named = any(msg.at("option", i) == at for i in range(start, at))
+    named = any(msg.at("option", i) == at and not msg.at("number", i) for i in range(start, at))
     return after_letter(msg, at, at + 1, end, slot, said, glued=named or (glued and at == start))
 
 
@@ -80,7 +83,8 @@ def after_letter(msg: Message, at: int, after: int, end: int, slot: Slot, said: 
     if letter.startswith("~"):
         return Value("unclear", letter=letter[1:], said=said) if not plain_word else None
     known = letter in slot.letters
-    if not known and msg.any_at(("agree", "disagree", "skip"), at, end):
+    strange = msg.capital and not token.lower and letter in "YN" and (after >= end or msg.is_mark(after, "("))
+    if not known and msg.any_at(("agree", "disagree", "skip"), at, end) and not strange:
         return None
     if not glued and after == at + 1 and _grown_on(msg, after):
         return Value("unclear", said=said)
@@ -152,7 +156,8 @@ def _several(msg: Message, at: int, after: int, end: int, said: str) -> Value | 
         return Value("unclear", said=said)
     if len(set(letters)) == 1:
         return None
-    if msg.at("copula", i, end) and not msg.at("verdict", i, end):
+    spoken = joint == "and" and i < end and msg.tokens[i].kind == "word" and not msg.any_at(AFTER_TWO, i, end)
+    if spoken or (msg.at("copula", i, end) and not msg.at("verdict", i, end)):
         return Value("tentative", said=said)
     return Value("multiple", letter="".join(letters), said=said)
 
@@ -171,6 +176,8 @@ def _stands_alone(msg: Message, i: int, end: int) -> bool:
     """A further letter counts only if no plain word reads on from it ("B, a nice one")."""
     if msg.is_mark(i + 1, "-") and i + 2 < end and msg.tokens[i + 2].kind == "num" and msg.glued(i + 2):
         return False
+    if msg.tokens[i].fold == "i" and (msg.tokens[i].lower or (i + 1 < end and msg.tokens[i + 1].kind == "word")):
+        return False  # the pronoun
     if i + 1 >= end or msg.tokens[i + 1].kind != "word" or msg.letter(i + 1, end):
         return True
     if msg.tokens[i].lower and msg.tokens[i].fold in WORDLIKE:
@@ -188,6 +195,8 @@ def _grown_on(msg: Message, i: int) -> bool:
         return i + 2 < msg.count and not msg.is_edge(i + 2) and not msg.at("and", i + 2)
     if msg.is_mark(i, "-"):
         return msg.glued(i + 1) and msg.tokens[i + 1].kind == "word" and not msg.letter(i + 1)
+    if msg.is_mark(i, "*"):  # "A* search"
+        return i + 1 < msg.count and msg.tokens[i + 1].kind == "word" and not msg.any_at(AFTER_A, i + 1)
     return msg.is_mark(i, "+") and not msg.glued(i + 1)
 
 
@@ -216,6 +225,8 @@ def with_note(msg: Message, letter: str, after: int, end: int, slot: Slot, said:
     copula = msg.at("copula", rest, end) if rest == after else 0
     if copula and not msg.at("verdict", rest, end) and not msg.any_at(("agree", "recommended"), copula, end):
         return Value("tentative", letter=letter, said=said)
+    if _moves_on(msg, letter, rest, end, slot):
+        return Value("tentative", letter=letter, said=said)
     inner = rest + 1 if msg.is_mark(rest, "(") else rest
     named = msg.at("recommended", inner, end)
     if named and (named >= end or msg.is_mark(named, ")") or msg.is_edge(named)):
@@ -228,6 +239,23 @@ def with_note(msg: Message, letter: str, after: int, end: int, slot: Slot, said:
         return Value("tentative", letter=letter, said=said)
     note = note_of(msg, rest, end)
     return Value("letter", letter, note=note, said=said, complete=note is None)
+
+
+def _moves_on(msg: Message, letter: str, i: int, end: int, slot: Slot) -> bool:
+    """ "A, later B", "A first and then C": another option at another time; one of them is meant to be built."""
+    timed = 0
+    for _ in range(4):
+        stop = msg.any_at(_AT_TIMES, i, end)
+        timed = timed or stop
+        stop = stop or msg.any_at(("and", "note", "filler", "for"), i, end)
+        if not stop or msg.letter(i, end):
+            break
+        i = msg.skip_marks(stop, end, ",")
+    at = skip_leads(msg, i, end)
+    other = msg.letter(at, end)
+    if not (timed and other in slot.letters and other and other != letter):
+        return False
+    return letter_ends(msg, at, end) or bool(msg.any_at(_AT_TIMES, at + 1, end))
 
 
 def _unsure_after(msg: Message, i: int, end: int) -> bool:

@@ -39,6 +39,10 @@ def _restricts(msg: Message, start: int, end: int, after: bool, same: bool) -> b
             same = same and not (msg.is_break(i) or msg.is_mark(i, ".!。"))
             i += 1
             continue
+        free = msg.at("content", i, end) if head else 0
+        if free and (msg.is_edge(free) or msg.any_at(("polite", "and", "recommended"), free)):
+            i = free
+            continue
         stop = msg.limits(i)
         if stop and (head or same) and (after or msg.any_at(("limit", "conditional"), i)):
             lone = msg.skip_decoration(stop, end) >= end and not msg.at("negate", i)

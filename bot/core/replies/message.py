@@ -26,6 +26,10 @@ _NO_MATCH: Final[Match] = (0, 0)
 WORDLIKE: Final = frozenset("eyoiuавсik")
 
 
+def _is_hangul(sign: str) -> bool:
+    return len(sign) == 1 and "\uac00" <= sign <= "\ud7a3"
+
+
 class Message:
     """A tokenised message and the slots it may be about. Positions are token indices."""
 
@@ -34,6 +38,7 @@ class Message:
         "_found",
         "book",
         "by_number",
+        "capital",
         "clean",
         "count",
         "fruitless",
@@ -59,6 +64,7 @@ class Message:
         self.labelled = frozenset(  # how the options' texts begin, for options named before their number
             token.fold for slot in slots for label in slot.labels for token in tokenize(label)[:1]
         )
+        self.capital = any(t.letter in self.offered and not t.lower for t in self.tokens if t.letter)
         self._asked: list[bool] | None = None
         self.fruitless = 0  # up to here no acceptance begins; keeps repeated words linear
         self.roman = any(t.fold == "ii" and self.is_mark(i + 1, ").:") for i, t in enumerate(self.tokens))
@@ -73,8 +79,18 @@ class Message:
         letter = self.tokens[i].letter
         if known and letter and letter in self.offered and not self._reads_as_article(i):
             known = {name: match for name, match in known.items() if match[0] > i + 1}
+        if "agree" in known and known["agree"][0] == i + 1 and self._syllable(i):
+            known = {name: match for name, match in known.items() if name != "agree" or match[0] > i + 1}
         self._found[i] = known
         return known
+
+    def _syllable(self, i: int) -> bool:
+        """A Korean "yes" of one syllable that is only the beginning of a word."""
+        if i + 1 >= self.count or not _is_hangul(self.tokens[i].fold):
+            return False
+        after = self.tokens[i + 1]
+        goes_on = not after.spaced and _is_hangul(after.fold) and after.fold != self.tokens[i].fold
+        return goes_on and not any(name in ("agree", "polite") for name in self.book.at(self.tokens, i + 1))
 
     def _reads_as_article(self, i: int) -> bool:
         """ "seguir com a B": a lower-case letter right before a capital one is the article."""
@@ -122,13 +138,18 @@ class Message:
         while marks < end and self.is_mark(marks, "?!"):
             marks += 1
         asked = any(self.is_mark(k, "?") for k in range(i, marks))
-        if asked and (marks >= end or marks > i + 1):
+        if asked and (marks >= end or marks > i + 1 or self.is_mark(marks, ",")):
             return True
         stop = self.skip_marks(i, end, ",-.( ")
         if self.is_mark(stop, "?") and self.is_mark(stop + 1, ")"):
             return True
         stop = self.at("tag", stop, end)
         return bool(stop) and self.is_mark(stop, "?")
+
+    def agrees(self, i: int, end: int | None = None) -> int:
+        """Where agreement ends; 0 if there is none or it only begins a greeting ("good morning")."""
+        stop = self.at("agree", i, end)
+        return stop if stop >= self.at("polite", i, end) else 0
 
     def acts(self, i: int) -> bool:
         """Whether the words right before `i` make the person the one who acts: "I decide", "we will decide"."""

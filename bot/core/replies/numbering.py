@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.core.replies.message import Message
-from bot.core.replies.value import letter_ends, skip_leads
+from bot.core.replies.value import letter_stands, skip_leads
 
 ROMAN: Final = {"i": 1, "ii": 2, "iii": 3, "iv": 4, "v": 5, "vi": 6, "vii": 7, "viii": 8, "ix": 9, "x": 10}
 _AFTER_LAST: Final = (("item",), ("item", "option"))  # "the last question"; only after a value "the last one"
@@ -100,7 +100,7 @@ def begins_value(msg: Message, i: int) -> bool:
     if msg.is_mark(i, ":=") or (msg.tokens[i].kind == "mark" and msg.tokens[i].fold == "->"):
         return True
     at = skip_leads(msg, i, msg.count)
-    if at > i and msg.letter(at) and letter_ends(msg, at, msg.count):
+    if at > i and msg.letter(at) and letter_stands(msg, at, msg.count):
         return True
     return bool(msg.letter(i)) or (msg.is_mark(i, ".)-") and bool(msg.letter(i + 1)))
 

@@ -64,6 +64,8 @@ WORD_CLASSES: Final[Mapping[str, str]] = {
     "cancel": "withdraws the request",
     "withdraw": "the bare verb that may be about one question: cancel",
     "refuse": "will not answer",
+    "missed": "owns up to a question left out, before its number: I forgot",
+    "content": "asks for nothing more, beside an acceptance: no changes, I don't mind",
     "put_off": "answers later: not now",
     "time": "when: tomorrow",
     "postpone": "asks to be asked again, before a time: ask me",

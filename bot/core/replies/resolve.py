@@ -115,6 +115,8 @@ def _nothing(msg: Message, sums: Sums, note: str | None) -> Reading:
         return whole
     if sums.doubted:
         return Reading(kind="needs_confirmation", proposals=(ACCEPT,), note=note)
+    if sums.rest is not None and (sums.cluttered or sums.unplaced):
+        return Reading(kind="needs_confirmation", note=note)
     if sums.rest is not None and sums.rest.kind in ("letter", "skip"):
         answers: dict[int, ItemReading] = {}
         errors: list[ItemError] = []

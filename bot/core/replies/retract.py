@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from bot.core.replies.message import Message
 from bot.core.replies.numbering import Numbers, numbers_at, skip_fill
 from bot.core.replies.statement import Place, Statement
-from bot.core.replies.value import letter_ends, skip_leads
+from bot.core.replies.value import letter_stands, skip_leads
 
 if TYPE_CHECKING:
     from bot.core.replies.grammar import Parser
@@ -53,7 +53,7 @@ def _replaced(msg: Message, first: int, numbers: tuple[int, ...], end: int) -> S
             break
         at = msg.skip_marks(stop, msg.count, ",:")
     at = skip_leads(msg, at, msg.count)
-    if msg.letter(at) and letter_ends(msg, at, msg.count):
+    if msg.letter(at) and letter_stands(msg, at, msg.count):
         return Statement("item", first, at, at, numbers, changed=True, bound=True)
     return Statement("item", first, first, end, numbers, tail=end, forced="withdraw", bound=True)
 

@@ -49,6 +49,11 @@ def letter_ends(msg: Message, i: int, end: int) -> bool:
     return following.kind in ("mark", "num", "char")
 
 
+def letter_stands(msg: Message, i: int, end: int) -> bool:
+    """As `letter_ends`, or with courtesy or a remark right after the letter."""
+    return letter_ends(msg, i, end) or bool(msg.any_at(("polite", "note"), i + 1, end))
+
+
 def unwrap(text: str) -> str:
     if len(text) > 1 and text[0] in "(（[" and text[-1] in ")）]" and text.count(text[0]) == 1:
         return text[1:-1].strip()
@@ -68,11 +73,13 @@ def other_words(msg: Message, start: int, end: int, said: str) -> Value:
     """Other and its words. The option's own label, a placeholder or a pointer to elsewhere are no words."""
     i = start
     while i < end:
-        stop = msg.any_at(("other", "placeholder"), i, end)
+        stop = msg.any_at(("other", "placeholder", "content"), i, end)
         if stop:
             i = stop
         elif msg.is_mark(i, "([") and msg.at("placeholder", i + 1, end):
             return Value("other", said=said)  # the card's own example, whatever follows it
+        elif msg.is_mark(i, "([") and msg.at("pointer", i + 1, end):
+            return Value("other", said=said)
         elif msg.is_mark(i, ":-=,.;)]、>") or msg.is_break(i) or msg.is_mark(i, "->"):
             i += 1
         else:

@@ -8,13 +8,14 @@ never matched loosely to an option.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from bot.core.replies.labels import by_label
 from bot.core.replies.letters import after_letter, corrected, lettered
 from bot.core.replies.message import Message
 from bot.core.replies.reading import Slot
-from bot.core.replies.value import Value, letter_ends, skip_leads
+from bot.core.replies.value import Value, letter_ends, note_of, skip_leads
 from bot.core.replies.words import worded
 
 _FEW_WORDS: Final = 12
@@ -26,8 +27,18 @@ def read_value(msg: Message, start: int, end: int, slot: Slot, *, glued: bool = 
     Courtesy at the end ("…, thanks!") does not count, except that an own answer is kept as typed.
     """
     bare = without_courtesy(msg, start, end)
+    for i in range(max(start + 2, bare - _FEW_WORDS), bare):
+        if msg.is_mark(i - 1, ",.;") and msg.at("content", i, bare) == bare:  # "…, nothing to add"
+            value = _read(msg, start, i - 1, slot, glued=glued)
+            if value.text is None and value.kind not in ("letter", "recommended"):
+                return value
     value = _read(msg, start, bare, slot, glued=glued)
     if bare < end and value.text is not None:
+        spoken = bare
+        while spoken < end and msg.tokens[spoken].kind == "char":
+            spoken += 1  # polite endings of Japanese and Korean verbs are part of them
+        if bare < spoken < end and (told := _read(msg, start, spoken, slot, glued=glued)).text is None:
+            return told
         return _read(msg, start, end, slot, glued=glued)
     return value
 
@@ -60,6 +71,13 @@ def _read(msg: Message, start: int, end: int, slot: Slot, *, glued: bool) -> Val
         start, end = start + 1, end - 1
     if start >= end:
         return Value("empty")
+    if msg.is_mark(start, "("):
+        close = next((i for i in range(start + 2, min(end - 1, start + _FEW_WORDS)) if msg.is_mark(i, ")")), 0)
+        inner = _read(msg, start + 1, close, slot, glued=glued) if close and msg.is_edge(close + 1) else None
+        if inner is not None and inner.kind == "letter":  # "(I pick B), thanks"
+            return replace(inner, note=inner.note or note_of(msg, close + 1, end), complete=False)
+    if _only_thanks(msg, start, end):
+        return Value("empty")
     said = msg.words(start, end)
     if all(msg.is_mark(i, "?!") for i in range(start, end)) and msg.is_mark(start, "?"):
         return Value("unsure", said=said)
@@ -78,6 +96,15 @@ def _read(msg: Message, start: int, end: int, slot: Slot, *, glued: bool) -> Val
         if value is not None:
             return value
     return _free_text(msg, start, end, slot, said)
+
+
+def _only_thanks(msg: Message, i: int, end: int) -> bool:
+    """ "4. thanks!": nothing was said on 4."""
+    while i < end and (stop := (i + 1 if msg.is_mark(i, ".!,") else msg.at("polite", i, end))):
+        if msg.letter(i) or msg.any_at(("agree", "recommended", "skip"), i, end):
+            return False
+        i = stop
+    return i >= end
 
 
 def _free_text(msg: Message, start: int, end: int, slot: Slot, said: str) -> Value:

@@ -194,7 +194,7 @@ def _agreement(msg: Message) -> Reading | None:
     agreed = False
     stopped = msg.count
     while i < msg.count:
-        stop = msg.at("agree", i)
+        stop = msg.agrees(i)
         if stop:
             agreed = True
         else:

@@ -140,7 +140,8 @@ def _deferred(msg: Message, start: int, at: int, end: int) -> str | None:
     heads += [i + 1 for i in range(start, end - 1) if msg.is_separator(i) and msg.is_word(i + 1)]
     if any(msg.letter(i, end) and letter_ends(msg, i, end) for i in heads):
         return None
-    if any(msg.at("theirs", i) == end for i in range(max(start + 1, end - 4), end)):
+    tail = range(max(start + 1, end - 11), end)
+    if any(msg.at("theirs", i) == end for i in tail) and not any(msg.at("unsure", i) == end for i in tail):
         return "deferred"
     for i in heads:
         stop = msg.any_at(("later", "put_off"), i, end)

@@ -1,0 +1,58 @@
+"""Buttons and typing are equal (CH-1): a message that is just what a button says does what the button does."""
+
+from __future__ import annotations
+
+from bot.core import view
+from bot.core.events import ButtonPressed, MessageReceived
+from bot.core.flows import pressing
+from bot.core.model import MessageRef
+from bot.core.state import Session
+from bot.core.turn import Turn
+
+
+def _said(label: str) -> str:
+    """A label as somebody would type it: `Accept all 3 recommendations`, `A ✅` → `a`, `Other…` → `other`."""
+    return " ".join(label.replace("✅", "").strip(" .…!").casefold().split())
+
+
+def _on_the_table(turn: Turn, session: Session | None) -> dict[str, str]:
+    """What the buttons that are shown now say, and their tokens. Single letters are the reader's."""
+    found: dict[str, str] = {}
+    if session is not None:
+        round_ = session.round
+        if session.stage.kind == "asking" and round_ is not None and round_.open_items:
+            rows = view.round_buttons(round_, turn.policy(session).bulk_accept)
+            found |= {_said(b.label): b.token for row in rows for b in row}
+        if session.stage.kind == "closing" and round_ is not None:
+            found[_said(view.CHANGE)] = f"c:{round_.id}"
+        if round_ is not None and round_.undo:
+            found[_said(view.UNDO)] = f"u:{round_.id}"
+    for ended in turn.state.sessions:
+        if ended.stage.kind == "ended" and ended.id == turn.state.sessions[-1].id and ended.rounds:
+            found.setdefault(_said(view.CHANGE), f"c:{ended.rounds[-1].id}")
+        if ended.routed_by == "phase" and ended.id == turn.state.sessions[-1].id:
+            found.setdefault("something else", f"e:{ended.id}")
+    for pending in turn.state.pending:
+        found |= {_said(label): f"p:{pending.id}:{end}" for end, label in pending.choices}
+    return {said: token for said, token in found.items() if len(said) > 1 and said not in ("yes", "no", "other")}
+
+
+def pressed(
+    turn: Turn, event: MessageReceived, ref: MessageRef, session: Session | None, *, loose: bool = False
+) -> bool:
+    """Do what the button of these words does. False where no button on the table says them.
+
+    `loose`: said among others, to nobody: only the whole words of a question asked of this very person count.
+    """
+    said = _said(event.text)
+    if loose:
+        mine = [p for p in turn.state.pending if p.asked_of == event.person.id]
+        if not any(_said(label) == said and " " in said for p in mine for _, label in p.choices):
+            return False
+    if not said or len(said) > view.LONGEST_LABEL:
+        return False
+    token = _on_the_table(turn, session).get(said)
+    if token is None:
+        return False
+    pressing.press(turn, ButtonPressed(person=event.person, token=token, label=event.text.strip(), ref=ref))
+    return True
