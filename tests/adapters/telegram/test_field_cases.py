@@ -160,7 +160,7 @@ async def test_b20_a_reaction_arrives_as_an_edit(talk: Talk, ana: Person) -> Non
     ana.edit(said, "1: B, 2: B")
     await talk.settle()
     assert talk.answers == {"years": "B", "databases": "B"}
-    assert "2 was A" in talk.mine(ana.chat)[-1]
+    assert "was A, Two broad indexes, is now B" in talk.mine(ana.chat)[-1]
     reaction = talk.server.updates.log[-1]
     talk.server.updates._queue(dataclasses.replace(reaction, id=reaction.id + 1))
     await talk.settle()
