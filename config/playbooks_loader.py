@@ -22,6 +22,7 @@ One file is one playbook:
           A: [papers from the last 5 years]
           as_said: ["papers|studies published? since {year}"]
         known_from_phases: [2]         # settled by a file of that phase
+        known_from_files: true         # settled by any document (PDF, Word, Markdown, …)
         known_from_paste: [comments]   # settled by a pasted text that these words introduce
 
 "Other, I'll describe it" is added as the last option where the policy requires it.
@@ -81,6 +82,7 @@ QUESTION: Mapping[str, str] = {
     "changes": "the document that changes with the answer; without it nobody is asked",
     "known": "by option letter (or `as_said`, for an open answer): phrases of a request that already answer it",
     "known_from_phases": "numbers of phases; a file of one of them answers it",
+    "known_from_files": "`true` if any document that was sent answers it: PDF, Word, Markdown, LaTeX, plain text",
     "known_from_paste": "words that introduce a pasted text which answers it",
 }
 GROUNDING: Mapping[str, str] = {
@@ -209,6 +211,7 @@ def _entry(node: MappingNode, notes: Notes, *, needs_other: bool) -> tuple[Entry
         question=question,
         known=_known(_value(found, "known"), question, notes),
         known_from_phases=_phases(_value(found, "known_from_phases"), notes),
+        known_from_files=truth_of(_value(found, "known_from_files"), "known_from_files", notes),
         known_from_paste=_texts(_value(found, "known_from_paste"), "known_from_paste", notes),
     )
     return entry, place

@@ -20,13 +20,15 @@ class Known(Model):
 class Entry(Model):
     """One candidate question. It is dropped, with the reason kept, unless `field` and `artefact` are named (RD-5).
 
-    `known_from_phases` settles it when a file or link of such a phase came with the request. `known_from_paste`
+    `known_from_phases` settles it when a file or link of such a phase came with the request, `known_from_files`
+    when any document did whose name does not speak of another phase. `known_from_paste`
     settles it when a text was pasted into the request and one of these words introduces it.
     """
 
     question: Question
     known: tuple[Known, ...] = ()
     known_from_phases: tuple[int, ...] = ()
+    known_from_files: bool = False
     known_from_paste: tuple[str, ...] = ()
 
 

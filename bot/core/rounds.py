@@ -11,6 +11,8 @@ from bot.core.state import Dropped, Request, Settled
 from bot.core.stated import Statement
 from bot.core.words import first_of
 
+_DOCUMENTS = frozenset("pdf doc docx odt rtf md markdown txt tex rst qmd pages epub".split())  # noqa: SIM905
+_REFERENCES = frozenset("bib ris enw nbib".split())  # noqa: SIM905
 _SHOWN = 200  # characters of a pasted text that stand for it
 
 
@@ -39,7 +41,10 @@ def build_round(playbook: Playbook, request: Request, phases: Sequence[int], pol
             dropped.append(_dropped(entry.question, reason))
             continue
         known = (
-            _from_materials(entry, request, phases) or _from_paste(entry, statement) or _from_words(entry, statement)
+            _from_materials(entry, request, phases)
+            or _from_paste(entry, statement)
+            or _from_words(entry, statement)
+            or _from_files(entry, request, phases)
         )
         if known is not None:
             settled.append(known)
@@ -77,10 +82,28 @@ def _within(candidates: Sequence[Question], ceiling: int | None) -> tuple[tuple[
 
 
 def _from_materials(entry: Entry, request: Request, phases: Sequence[int]) -> Settled | None:
-    names = [material.name for material in request.materials if material.kind != "named"]
-    if not names or not set(entry.known_from_phases) & set(phases):
+    sent = [material for material in request.materials if material.kind != "named"]
+    if not sent or not set(entry.known_from_phases) & set(phases):
         return None
-    return _settled(entry.question, "came with the request", ", ".join(names))
+    value = "in the files you sent" if any(m.kind == "file" for m in sent) else "in the links you sent"
+    return _settled(entry.question, value, ", ".join(m.name for m in sent))
+
+
+def _from_files(entry: Entry, request: Request, phases: Sequence[int]) -> Settled | None:
+    """A document with no phase. A phase tells of another use, unless a reference list beside it has that."""
+    if not entry.known_from_files:
+        return None
+    files = [material.name for material in request.materials if material.kind == "file"]
+    documents = [name for name in files if _ending(name) in _DOCUMENTS]
+    others = [name for name in files if _ending(name) in _REFERENCES]
+    listed = len(phases) == 1 and others and len(documents) == 1 and len(files) == len(others) + 1
+    if not documents or (phases and not listed):
+        return None
+    return _settled(entry.question, "in the files you sent", ", ".join(documents))
+
+
+def _ending(name: str) -> str:
+    return name.rpartition(".")[2].strip().casefold()
 
 
 def _from_paste(entry: Entry, statement: Statement) -> Settled | None:

@@ -6,9 +6,11 @@ A phrase is a line of words:
     {number} words                              digits, "5,000", "5k", or a number up to twenty in words
     only? pubmed|scopus+                        one or several of these, listed with commas or "and"
     last five years $                           only at the end of a clause
+    ^ last five years $                         only at its beginning: after a comma, or after a topic
     + in apa 7? style|format                    counts inside a topic too ("a paper on sleep in APA style")
     about {number} words -abstract              not where the sentence also says "abstract"
     {subject}                                   what the text shall be about, named in any of the usual ways
+    {claim}                                     what shall be checked: "fact-check this: …"
 
 A match counts unless its sentence negates it, doubts it, asks it, or names it as the topic of a text.
 """
@@ -33,7 +35,7 @@ _NUMBERS = frozenset(
 )
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _DIGITS = re.compile(r"\d{1,7}k?")
-SUBJECT = "{subject}"
+SUBJECT, CLAIM = "{subject}", "{claim}"
 _NAMED = (
     re.compile(
         r"\b(?:topic|title|subject|research question|rq|thema|titel|título|titre|tema)[ \t]*[:：]"
@@ -53,6 +55,7 @@ _COMMA = re.compile(r"[,()\[\]，、]")
 _NEGATORS = frozenset(
     """unable not no non none without never neither nor except excluding exclude avoid skip ignore drop cannot instead
     dont unnecessary nicht kein keine keinen keiner ohne statt pas sans sin não sem не без без нет không đừng
+    keinerlei нельзя ni nem
     不 别 別 非 无 無 沒 没 勿""".split()  # noqa: SIM905
 )
 _RESETS = frozenset("but just sondern mais sino pero mas но 而 只 aber".split())  # noqa: SIM905
@@ -72,14 +75,69 @@ _DOUBTS = (
 _OR = frozenset("or oder ou или или hoặc 或".split())  # noqa: SIM905
 _AND = frozenset("and und et y e и 和".split())  # noqa: SIM905
 _POLITE = frozenset("can could would will please pls".split())  # noqa: SIM905
-_ABOUT = frozenset("on about regarding concerning titled entitled called over über sobre sur".split())  # noqa: SIM905
+_ABOUT = frozenset(
+    """on about regarding concerning titled entitled called over über zu zum zur sobre sur
+    о об обо про по тему""".split()  # noqa: SIM905
+)
+_ABOUT_REVIEWS = frozenset(["по"])  # "обзор по теме", but "статья по шаблону"
 _TEXTS = frozenset(
     """abstract article bibliography book chapter dissertation essay literature manuscript paper papers report
-    research review scan study survey text thesis write writing bericht artikel artículo""".split()  # noqa: SIM905
+    research review scan study survey text thesis write writing bericht artikel artículo
+    literaturübersicht literaturüberblick literaturrecherche literaturreview literaturbericht forschungsstand aufsatz
+    hausarbeit seminararbeit bachelorarbeit masterarbeit
+    revisión literatura bibliográfica ensayo revisão artigo ensaio bibliografia revue littérature mémoire essai
+    обзор обзора литературы статью статья статьи реферат эссе""".split()  # noqa: SIM905
 )
+_REVIEWS = frozenset("обзор обзора литературы".split())  # noqa: SIM905
 _HERE = frozenset("attached enclosed following above below draft file files manuscript paper papers pdfs".split())  # noqa: SIM905
-_POINTS = frozenset("my our this these those it them your attached what".split())  # noqa: SIM905
+_POINTS = frozenset(
+    """my our this these those it them your attached what
+    diesen dieser diese dieses diesem meinen meiner meine meinem unseren unserer den folgenden schreiben
+    verfassen erstellen lesen prüfen überarbeiten estos estas este esta mis mi estes meus minha meu
+    minhas ces cet cette mes mon ma
+    этим этой этому этих этой моим моей моему нашим""".split()  # noqa: SIM905
+)
+_LEADS_IN = _TEXTS - frozenset("abstract text draft write writing report scan".split()) | _ABOUT  # noqa: SIM905
+_LEADS_IN |= frozenset("this it following that das dies dazu это esto isto ceci cela".split())  # noqa: SIM905
+_LONGEST_LEAD = 10
+_TELLS = frozenset(
+    """am are asked comment comments editor got had has have here is referee reviewer reviewers said says supervisor
+    was were wish wishes writes wrote""".split()  # noqa: SIM905
+)
+_NO_TOPIC = frozenset(
+    """add all annotated any apa as below by can check chicago conference could cover deadline do don't due every for
+    focus from harvard here i ieee in include journal just last length literature make max medline mla must
+    narrative needs no not nothing only papers past please pls pubmed scopus search see seminar should since studies
+    table term urgent use using vancouver we with without write you nur bitte solo sólo só apenas
+    seulement только""".split()  # noqa: SIM905
+)
+_NO_TOPIC_ENDS = frozenset("format only pages please style words".split())  # noqa: SIM905
+_PAPERS = "(?:papers|studies|articles|publications|literature)"
+# What limits the search and not the topic, where it ends one: "CRISPR since 2018", "heat with papers from 2018".
+# Before 2000 it is as likely a part of history that the text is about.
+_LIMIT = re.compile(
+    rf"(?<! papers)(?<! studies)(?<! articles)(?<!ed) (?:since|seit|ab|depuis|desde|с|(?:a|à) partir de) 20\d\d"
+    rf"(?: (?:onwards|on|года|г))?$"
+    rf"| (?:with|using|from) (?:only )?{_PAPERS} (?:published )?(?:from|since|after|between) (?:the )?"
+    r"(?:last|past|(?:19|20)\d\d)\b.*$"
+)
 _LEADS_OUT = frozenset("using via following please limited restricted".split())  # noqa: SIM905
+
+
+_CLAIM_LEAD = re.compile(
+    r"^[ \t]*(?:(?:hi|hello|hey|please|pls|can|could|would|you|kindly|bitte|por favor|пожалуйста)\b[ ,]*){0,4}"
+    r"(?:fact[- ]?check|verify|verifies|faktencheck|(?:über)?prüfe|verifica|verifique|vérifie|vérifiez|фактчек"
+    r"|проверь|проверьте|核实|核查|事实核查)"
+    r"(?:[ \t]+(?:this|these|the|following|claims?|statements?|sentence|facts?|me|for|diese?|folgende|behauptung"
+    r"|aussage|esto|esta|este|isto|afirmación|afirmação|ceci|cette|affirmation|это|этот|факт|утверждение)){0,4}"
+    r"(?:[ \t]*[:：]|[ \t]+that\b)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_CLAIM = re.compile(
+    r"\s{0,4}[\"“„«']?((?:[^\n!?。！？\"“”»]|(?<=\d)\.(?=\d)){4,400}?)"
+    r"(?=[\"“”»!?。！？\n]|\.(?!\d)|\s*$|,\s*(?:only|just|peer|please|any|with|true|nur|bitte|solo|только)\b)",
+    re.IGNORECASE,
+)
 
 
 class Step(NamedTuple):
@@ -93,6 +151,7 @@ class Step(NamedTuple):
 class Phrase(NamedTuple):
     steps: tuple[Step, ...]
     ends_clause: bool = False
+    begins_clause: bool = False
     in_topic: bool = False
     unless: frozenset[str] = frozenset()
     needs: tuple[frozenset[str], ...] = ()  # of each set at least one word must be there, or nothing can match
@@ -126,13 +185,18 @@ class Statement:
         self.text = text
         parts = own_words(text)
         self.pasted, self.introduced = parts.pasted, parts.introduced
-        self._sentences = tuple(_sentences(parts.own))
+        own, self._claim = _claimed(parts.own, text)
+        self._sentences = tuple(_sentences(own))
 
     def find(self, phrases: Sequence[str]) -> tuple[Match, ...]:
         """Every match of the phrases; of those that overlap only the longest."""
-        found = [m for s in self._sentences for p in phrases if p != SUBJECT for m in _matches(s, phrase(p))]
+        found = [
+            m for s in self._sentences for p in phrases if p not in (SUBJECT, CLAIM) for m in _matches(s, phrase(p))
+        ]
         if SUBJECT in phrases:
             found += self._subject()
+        if CLAIM in phrases and self._claim is not None:
+            found.append(self._claim)
         found.sort(key=lambda m: (m.start - m.end, m.start))
         kept: list[Match] = []
         for match in found:
@@ -163,18 +227,18 @@ def phrase(line: str) -> Phrase:
     """Read one phrase. Raises ValueError when nothing could ever match it, or anything would."""
     tokens = [token for token in line.split() if not token.startswith("-")]
     barred = [token for token in line.split() if token.startswith("-")]
-    if tokens == [SUBJECT]:
+    if tokens in ([SUBJECT], [CLAIM]):
         return Phrase(())
-    in_topic, ends = tokens[:1] == ["+"], tokens[-1:] == ["$"]
+    in_topic, begins, ends = tokens[:1] == ["+"], tokens[:1] == ["^"], tokens[-1:] == ["$"]
     steps: list[Step] = []
-    for token in tokens[1 if in_topic else 0 : -1 if ends else None]:
+    for token in tokens[1 if in_topic or begins else 0 : -1 if ends else None]:
         optional, repeated = token.endswith("?"), token.endswith("+")
         bare = token[:-1] if optional or repeated else token
         choices = tuple(
             (choice,) if choice in ("{year}", "{number}") else tuple(w.text for w in words(choice))
             for choice in bare.split("|")
         )
-        if not all(choices) or any(c in "{}?+$*" for c in re.sub(r"\{(?:year|number)\}", "", bare)):
+        if not all(choices) or any(c in "{}?+$*^" for c in re.sub(r"\{(?:year|number)\}", "", bare)):
             raise ValueError(f'"{token}" can not be read as words, {{year}} or {{number}}')
         steps.append(Step(choices, optional, repeated))
     if len(steps) > _MOST_STEPS:
@@ -187,7 +251,7 @@ def phrase(line: str) -> Phrase:
         for step in steps
         if not step.optional and not any(choice[0].startswith("{") for choice in step.choices)
     )
-    return Phrase(tuple(steps), ends, in_topic, unless, needs)
+    return Phrase(tuple(steps), ends, begins, in_topic, unless, needs)
 
 
 # -- sentences -------------------------------------------------------------------------------------------------------
@@ -202,8 +266,13 @@ def _sentences(text: str) -> Iterator[Sentence]:
             breaks = frozenset(i + 1 for i, gap in enumerate(gaps) if _CLAUSE_END.search(gap))
             commas = frozenset(i + 1 for i, gap in enumerate(gaps) if _COMMA.search(gap))
             said = frozenset(w.text for w in found)
-            asked = text[start:end].rstrip().endswith(("?", "？")) and not _POLITE & said
-            yield Sentence(found, breaks, commas, _topic(found, breaks), asked, _doubtful(found), said)
+            topic = _topic(found, breaks)
+            led = frozenset[int]()
+            if not topic:
+                colon = next((i + 1 for i, gap in enumerate(gaps) if ":" in gap or "：" in gap), None)
+                topic = led = _led_to(found, breaks, colon) if colon else topic
+            asked = text[start:end].rstrip().endswith(("?", "？")) and not _POLITE & said and not led
+            yield Sentence(found, breaks, commas, topic, asked, _doubtful(found), said)
         start = end
 
 
@@ -220,21 +289,59 @@ def _topic(found: tuple[Word, ...], breaks: frozenset[int]) -> frozenset[int]:
     said = [w.text for w in found]
     inside: set[int] = set()
     for place, word in enumerate(said):
+        if place in inside:
+            continue
         clause = max((b for b in breaks if b <= place), default=0)
         before = said[max(clause, place - 4) : place]
         of = word == "of" and before[-1:] in (["review"], ["scan"], ["survey"])
         if not of and (word not in _ABOUT or not _TEXTS & set(before)):
+            continue
+        if word in _ABOUT_REVIEWS and not _REVIEWS & set(before):
             continue
         nxt = said[place + 1] if place + 1 < len(said) else ""
         if nxt == "the" and _HERE & set(said[place + 2 : place + 3]):
             continue
         if nxt in _POINTS or _DIGITS.fullmatch(nxt):  # "on these papers", "about 5000 words"
             continue
-        for here in range(place + 1, len(said)):
-            if here in breaks or said[here] in _LEADS_OUT:
-                break
-            inside.add(here)
+        inside |= _run(said, breaks, place + 1 + (nxt == "thema"))
     return frozenset(inside)
+
+
+def _led_to(found: tuple[Word, ...], breaks: frozenset[int], colon: int) -> frozenset[int]:
+    """The words after "lit-review this:"."""
+    said = [w.text for w in found]
+    lead = said[:colon]
+    if len(lead) > _LONGEST_LEAD or lead[-1] not in _LEADS_IN or not _TEXTS & set(lead):
+        return frozenset()
+    if _TELLS & set(lead) or any(_negates(word) for word in lead):
+        return frozenset()
+    first = colon + (said[colon] in _ABOUT)
+    if first == len(said) or said[first] in _NO_TOPIC | _POINTS or _DIGITS.fullmatch(said[first]):
+        return frozenset()
+    run = _run(said, breaks - {first}, first)
+    return frozenset() if not run or said[max(run)] in _NO_TOPIC_ENDS else run
+
+
+def _run(said: Sequence[str], breaks: frozenset[int], first: int) -> frozenset[int]:
+    """A topic from its first word to the next comma, a word that leads out, or a limit on the search."""
+    end = next((i for i in range(first, len(said)) if i in breaks or said[i] in _LEADS_OUT), len(said))
+    limit = _LIMIT.search(" ".join(said[first:end]))
+    if limit and limit.start():
+        end = first + len(limit.string[: limit.start()].split())
+    return frozenset(range(first, end))
+
+
+def _claimed(own: str, text: str) -> tuple[str, Match | None]:
+    """What is to be checked is not what the person says themselves: it is taken out of their words."""
+    lead = _CLAIM_LEAD.search(own)
+    claim = lead and _CLAIM.match(text, lead.end())
+    if not claim:
+        return own, None
+    said = [word.text for word in words(claim.group(1))]
+    if len(said) < 2 or said[0] in _NO_TOPIC | _POINTS:
+        return own, None
+    start, end = claim.span(1)
+    return own[:start] + "\n" * (end - start) + own[end:], Match(start, end, "said")
 
 
 # -- matching --------------------------------------------------------------------------------------------------------
@@ -249,6 +356,11 @@ def _matches(sentence: Sentence, sought: Phrase) -> Iterator[Match]:
             continue
         at_end = end == len(sentence.words) or end in sentence.breaks
         if sought.ends_clause and not at_end:
+            continue
+        begins = (
+            first == 0 or first in sentence.commas or (first - 1 in sentence.topic and first not in sentence.topic)
+        )
+        if sought.begins_clause and not begins:
             continue
         if not sought.in_topic and any(place in sentence.topic for place in range(first, end)):
             continue

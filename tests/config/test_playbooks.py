@@ -14,7 +14,7 @@ from bot.core.playbook import Entry, Known, Playbook
 from bot.core.policies import PLAYBOOK, POLICIES
 from bot.core.rounds import build_round
 from bot.core.state import Request
-from bot.core.stated import SUBJECT, phrase
+from bot.core.stated import CLAIM, SUBJECT, phrase
 from config.playbooks_loader import OTHER, load_playbooks, read_playbook
 from config.problems import Unloadable
 
@@ -143,7 +143,7 @@ SHORTEST = [
     for entry in read.playbook.entries
     for known in entry.known
     for line in known.words
-    if line != SUBJECT
+    if line not in (SUBJECT, CLAIM)
 ]
 
 

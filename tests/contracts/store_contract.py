@@ -225,8 +225,17 @@ class StoreContract(OutboxContract):
             "tradeoff": "many writers",
             "recommended": True,
         }
-        plain = record.model_dump(exclude={"kind", "options", "platform_at"})
+        plain = record.model_dump(exclude={"kind", "options", "platform_at", "decided_at"})
         assert {name: row[name] for name in plain} == plain
+
+    async def test_a_decision_keeps_its_time_when_only_its_reference_changes(self, store: RecordStore) -> None:
+        """CA-1, RD-13: the message was deleted; nobody decided anew."""
+        await store.commit(commit("e1", **recorded(clarification())))
+        marked = clarification(revision=2, decided_at=after(0))
+        await store.commit(commit("e2", 1, at=after(60), **recorded(marked)))
+        [row] = await self.raw_rows(store, "clarification")
+        assert row["revision"] == 2
+        assert row["chosen_at"] == 1_796_119_200_123_456
 
     async def test_a_new_revision_takes_the_place_and_the_earlier_ones_are_kept(self, store: RecordStore) -> None:
         for n, letter in enumerate("ABC"):

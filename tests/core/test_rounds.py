@@ -50,7 +50,7 @@ def test_a_request_is_asked_only_what_it_does_not_say(workflow: str, row: list[A
     assert {s.question: s.value for s in built.settled} == expected
     assert [q.id for q in built.asked] == [q for q in options if q not in known]
     for settled in built.settled:
-        assert settled.source in text or settled.value in ("came with the request", "pasted into the request")
+        assert settled.source in text or settled.value in ("in the files you sent", "pasted into the request")
         assert settled.source
 
 
@@ -132,7 +132,9 @@ def test_an_artefact_only_named_is_not_here_yet() -> None:
     assert [q.id for q in build_round(playbook(entry), named, (4,), PLAYBOOK).asked] == ["q1"]
 
 
-@pytest.mark.parametrize("line", ["", "?", "a?", "{yeer}", "a|", "+", "$", "-abstract", "{year", "a|?", "*"])
+@pytest.mark.parametrize(
+    "line", ["", "?", "a?", "{yeer}", "a|", "+", "$", "-abstract", "{year", "a|?", "*", "^", "a^"]
+)
 def test_a_phrase_that_matches_nothing_or_everything_is_refused(line: str) -> None:
     with pytest.raises(ValueError):
         phrase(line)

@@ -23,7 +23,7 @@ TALK: tuple[dict[str, Any], ...] = (
     {"press": {"message": "m1", "button": "b"}},
     {"press": {"message": "m2", "button": "B"}},
     {"text": "what does A mean for 3?"},
-    {"text": "2: A"},
+    {"press": {"message": "m2", "button": "A"}},
     {"text": "3: other (only open-access journals)"},
     {"edit": "k6", "text": "3: other (only open-access journals, in English)"},
     {"text": "yeah ok"},

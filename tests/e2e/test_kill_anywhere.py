@@ -20,7 +20,7 @@ import pytest
 from tests.e2e.installed import ASKFIRST, LONG, TALK, as_said, askfirst, exported, surroundings
 
 START, ANSWER = 1.2, 0.03  # seconds, at most: until the first line is handled, and from any other to its `done`
-BY_ID = {3: "B", 5: "A"}  # lines of the talk that are given as presses on the card's button instead
+BY_ID = {3: "B", 5: "A"}  # presses of the talk that name the button by its id, once the card has been seen
 
 Seen = dict[str, dict[str, str]]  # message -> the ids of its buttons by what they say, as last shown
 

@@ -13,7 +13,7 @@ from bot.core.policies import POLICIES
 from bot.core.replies import read_reply
 from bot.core.replies.reading import Slot
 from bot.core.rounds import build_round
-from bot.core.routing import Pack, Verdict, examples, menu_for, read_menu_answer, route
+from bot.core.routing import Pack, Position, Verdict, examples, menu_for, read_menu_answer, route
 from bot.core.state import Asking, Ended, LeaveSession, Request, Routing, Session
 from bot.core.turn import Turn
 
@@ -197,7 +197,9 @@ def menu_message(turn: Turn, session: Session, text: str, materials: Sequence[Ma
     pack = turn.book.packs[session.pack]
     text = _picked(turn, text, stage, pack) or text
     together = (*session.request.materials, *materials)
-    verdict = route(text, together, pack, position="menu_open", menu=stage.options, bot_name=turn.bot_name)
+    said = read_menu_answer(text, stage.options, pack).kind
+    position: Position = "first" if materials and said == "words" else "menu_open"  # new files are routed anew (RT-9)
+    verdict = route(text, together, pack, position=position, menu=stage.options, bot_name=turn.bot_name)
     if verdict.outcome == "continue":
         turn.ignore("meant for another bot" if verdict.other_bot else "no answer to the menu")
         return session

@@ -13,6 +13,7 @@ from bot.core.replies.clean import clean
 from bot.core.replies.grammar import Parser
 from bot.core.replies.message import Message
 from bot.core.replies.phrases import PhraseBook
+from bot.core.replies.quoted import as_asked, names_speaker
 from bot.core.replies.reading import Reading, Slot
 from bot.core.replies.resolve import resolve
 from bot.core.replies.typed import read_open
@@ -35,7 +36,10 @@ def read_reply(text: str, slots: Sequence[Slot], book: PhraseBook, *, decoded: b
         reading = None if ended else read_open(msg, msg.open[0], numbered)
         if reading is not None:
             return reading
-    return resolve(msg, statements)
+    if msg.clean.paste == "all":
+        return Reading(kind="unparsed")
+    reading = resolve(msg, statements)
+    return as_asked(reading) if msg.clean.paste == "unsure" or names_speaker(msg, reading) else reading
 
 
 def resolve_held(reading: Reading, slots: Sequence[Slot]) -> tuple[dict[int, str | None], tuple[int, ...]]:

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from bot.core.replies.phrases import PhraseBook
+from bot.core.replies.quoted import Paste, find_paste
 from bot.core.replies.tokens import fold
 
 _ENTITY: Final = re.compile(r"&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z]{2,8}\d{0,2});")
@@ -58,6 +59,7 @@ class Clean(NamedTuple):
     starred: bool = False  # an asterisk marked the line as a correction ("*2: C")
     struck: bool = False  # something was struck out
     quoted: bool = False  # quoted or forwarded lines were set aside
+    paste: Paste = ""  # how much of it is somebody else's words
 
     def cut(self, start: int, end: int) -> str:
         """The written words between two offsets of `norm`."""
@@ -89,11 +91,12 @@ def clean(raw: str, book: PhraseBook, *, decoded: bool = False) -> Clean:
         starred = count > 0
     if "_" in text:
         text = _ITALIC.sub(r"\2", text)
+    text, paste = _own_part(text, book)
     text, quoted = _own_lines(text, book)
     text = _BULLET.sub("", text)
     text = _COMMAND.sub("", text)
     norm, origin = (text, None) if text.isascii() and ":" not in text else _normalise(text)
-    return Clean(text, norm, origin, starred, struck, quoted)
+    return Clean(text, norm, origin, starred, struck, quoted, paste)
 
 
 def _platform_tokens(text: str) -> str:
@@ -122,6 +125,13 @@ def _label(found: re.Match[str]) -> str:
     if any(c.isdigit() for c in label) and not label.startswith("@"):
         return f"[{label}]({target})"  # "[2a](…)" names a place, it answers nothing
     return " " if label.startswith("@") else f"{label} ({target})"
+
+
+def _own_part(text: str, book: PhraseBook) -> tuple[str, Paste]:
+    """Without a paste of somebody else's words below the sender's own items."""
+    lines = text.split("\n")
+    start, paste = find_paste(lines, book.pasted, book.roles)
+    return ("\n".join(lines[:start]) if paste == "below" else text), paste
 
 
 def _own_lines(text: str, book: PhraseBook) -> tuple[str, bool]:

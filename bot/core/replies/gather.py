@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from bot.core.replies.exceptions import restricted
 from bot.core.replies.letters import AFTER_A
 from bot.core.replies.message import Message
 from bot.core.replies.reading import ItemError, Slot
@@ -201,8 +202,15 @@ def _take_rest(msg: Message, sums: Sums, statement: Statement) -> None:
         value = Value("recommended")
     sums.rest = value if value.kind in ("letter", "recommended", "skip", "ambiguous_agreement") else None
     tail = statement.tail if statement.tail >= 0 else end
-    if tail < statement.end and msg.skip_decoration(tail, statement.end) < statement.end:
-        sums.notes.append(msg.words(tail, statement.end))
+    last = statement.end
+    while last > tail and any(
+        msg.any_at(("note", "limit", "and"), k) == last for k in range(max(tail, last - 2), last)
+    ):
+        last -= 1  # a "but" before the next statement
+    if msg.skip_decoration(tail, last) < last:
+        sums.notes.append(msg.words(tail, last))
+        bulk = sums.rest is not None and sums.rest.kind == "recommended"
+        sums.unplaced = sums.unplaced or (bulk and restricted(msg, tail, last))
 
 
 def _core_end(msg: Message, statement: Statement) -> int:

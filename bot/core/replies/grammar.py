@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from bot.core.replies.exceptions import except_at, excepting, left_open
 from bot.core.replies.general import accept_at, cancel_at, rest_at, same_at, value_first
 from bot.core.replies.items import (
     changed_at,
@@ -147,7 +148,8 @@ class Parser:
         acceptance."""
         msg = self.msg
         if open_item is not None and place != "line":
-            return msg.at("note", i) if open_item.tail >= 0 and msg.at("limit", i) else 0
+            told = open_item.tail >= 0 or open_item.kind in ("rest", "same")
+            return msg.at("note", i) if told and msg.at("limit", i) else 0
         if msg.tokens[i].kind == "mention":
             return i + 1
         stop = msg.any_at(("agree", "polite", "unsure", "correct", "lead", "item"), i)
@@ -226,6 +228,8 @@ class Parser:
         msg = self.msg
         if place != "mid" and msg.at("correct", i) > i + 1 and (open_item is None or place == "line"):
             return Statement("correct", i, i, msg.at("correct", i))
+        if (barred := except_at(msg, i, self.out)) is not None:
+            return barred
         if open_item is None or place != "mid":
             aside = taken_back(msg, i) or (None if open_item else hedged_first(self, i, place))
             if aside is not None:
@@ -244,7 +248,7 @@ class Parser:
             if inside and open_item is not None and msg.at("otherwise", i) and open_ended(msg, open_item, i):
                 return None
             within = inside and open_item is not None and open_item.tail < 0
-            statement = rest_at(msg, i) or value_first(msg, i, within) or same_at(msg, i)
+            statement = left_open(msg, i) or rest_at(msg, i) or value_first(msg, i, within) or same_at(msg, i)
             if statement is not None:
                 return statement
         if not found:
@@ -302,13 +306,13 @@ class Parser:
             return None  # Russian "раз в неделю": the letter is a preposition
         item = Statement("item", first, start, start, numbers.values, glued=glued, bound=bound, ranged=numbers.ranged)
         following = numbers.values[0] == self._last + 1
-        excepting = self._excepting()
+        excepts = excepting(self.out)
         if (stop := msg.at("becomes", start)) and msg.at("correct", start) == stop:
             start = item.start = item.end = stop
             item.changed, bound, core = True, True, core_at(self.msg, start, loose=False)
-        if excepting and (others := turned(msg, self.out, first, numbers)) is not None:
+        if excepts and (others := turned(msg, self.out, first, numbers)) is not None:
             return others
-        if excepting and place in ("sep", "conn", "line"):
+        if excepts and place in ("sep", "conn", "line"):
             named = msg.at("which", msg.skip_marks(numbers.end, msg.count, ",-:;"))
             if named and core_at(msg, named, loose=False) in ("letter", "ordinal", "recommended", "skip"):
                 item.start = item.end = named
@@ -316,7 +320,7 @@ class Parser:
                 return item
             if core == "empty":
                 return item
-        if excepting and msg.is_mark(start, "("):
+        if excepts and msg.is_mark(start, "("):
             item.bound = True
             return item
         led = bool(msg.at("for", first)) and place not in (("mid", "done") if bind in (",", ";") else ("mid",))
@@ -383,12 +387,6 @@ class Parser:
         if fresh and self.out and settled(msg, self.out[-1], first, self._weak_style):
             return item
         return None
-
-    def _excepting(self) -> bool:
-        return bool(self.out) and (
-            self.out[-1].kind == "except"
-            or (self.out[-1].kind == "words" and len(self.out) > 1 and self.out[-2].kind == "except")
-        )
 
     def _answers_after(self, i: int) -> bool:
         """Whether a correction mark inside an item's line leads to another item: "…, no wait, 2: C"."""

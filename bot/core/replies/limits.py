@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.core.replies.message import Message
+from bot.core.replies.reading import Reading
 from bot.core.replies.statement import Statement
+from bot.core.replies.value import asks
 
 _HEADS = ("disagree", "discuss", "later", "put_off", "hedge")
 _PASSED = ("polite", "agree", "and", "pointer", "filler")
@@ -65,3 +67,31 @@ def pauses(msg: Message, end: int) -> bool:
     return bool(msg.any_at(("pause", "time"), end)) or any(
         msg.any_at(("put_off", "later", "time"), i) for i in range(end, msg.count)
     )
+
+
+def turned_down(msg: Message, statements: Sequence[Statement]) -> Reading | None:
+    """An acceptance that is refused or put off in the same breath: "accept recommendations? no", "… tomorrow"."""
+    said = next((s for s in statements if s.kind == "accept"), None)
+    if said is None:
+        return None
+    i = said.first
+    while i < msg.count and not msg.any_at(("disagree", "later", "put_off", "time"), i):
+        i += 1
+    clear = all(
+        msg.any_at(
+            ("accept", "recommended", "polite", "filler", "all", "article", "lead", "agree", "and", "to", "for"), k
+        )
+        or msg.tokens[k].kind != "word"
+        for k in range(said.first, i)
+    )
+    if i >= msg.count or not clear:
+        return None
+    if stop := msg.at("disagree", i):
+        ended = msg.skip_decoration(stop, msg.count) >= msg.count
+        return Reading(kind="unparsed") if ended and i > 0 and msg.asked(said.first) else None
+    stop = msg.any_at(("later", "put_off", "time"), i)
+    while stop < msg.count and (further := msg.any_at(("time", "polite"), stop)):
+        stop = further
+    if msg.skip_decoration(stop, msg.count) < msg.count or asks(msg, 0, msg.count):
+        return None
+    return Reading(kind="put_off", until=msg.words(i, stop))

@@ -30,6 +30,8 @@ WORD_CLASSES: Final[Mapping[str, str]] = {
     "everywhere": "every question, after a letter: everywhere, for all",
     "skip": "leaves a question open on purpose",
     "leave": "leaves a question out, before its number: drop",
+    "keep_open": "leaves a question unanswered, before its number: leave (… open)",
+    "open": "ends it, after the number: open",
     "unsure": "no opinion: not sure, don't know",
     "later": "one question put off: hold, need to ask",
     "theirs": "leaves a question to somebody else, at the end of it: the client decides",
@@ -78,6 +80,7 @@ WORD_CLASSES: Final[Mapping[str, str]] = {
     "asks_recommended": "asks what is recommended",
     "suggestion": "ends a suggestion put as a question",
     # the frame of an item
+    "heading": "before a colon, how people announce their own answers: final, summary, reply",
     "item": "a noun for a question: question, Q, No.",
     "suffix": "what may follow a number: st, nd, and the particles of Korean, Japanese, Chinese",
     "option": "a noun for an option: option, letter",
@@ -109,6 +112,8 @@ VALUE_CLASSES: Final[Mapping[str, str]] = {
 TEXT_CLASSES: Final[Mapping[str, str]] = {
     "signature": "how an automatic signature begins",
     "forwarded": "how a forwarded line begins",
+    "pasted": "how somebody else's words begin: a forward mark, a mail header, minutes",
+    "roles": "how a transcript's lines begin: a role and a colon",
 }
 
 # Classes in which one or two slipped keys are forgiven. "expect" must never become "except", so `except` is not
@@ -124,7 +129,7 @@ _NOTHING: Final[Mapping[str, Match]] = {}
 class PhraseBook:
     """Every language's phrases, ready for look-up. Immutable once built."""
 
-    __slots__ = ("_near", "_root", "forwarded", "signature")
+    __slots__ = ("_near", "_root", "forwarded", "pasted", "roles", "signature")
 
     def __init__(self, languages: Iterable[Mapping[str, Any]]) -> None:
         self._root: dict[str, Any] = {}
@@ -145,6 +150,8 @@ class PhraseBook:
                                 _remember(near, word.fold)
         self._near: dict[str, tuple[str, ...]] = {key: tuple(sorted(words)) for key, words in near.items()}
         self.signature: tuple[str, ...] = tuple(texts["signature"])
+        self.pasted: tuple[str, ...] = tuple(texts["pasted"])
+        self.roles: tuple[str, ...] = tuple(texts["roles"])
         self.forwarded: tuple[str, ...] = tuple(texts["forwarded"])
 
     def _add(self, name: str, phrase: str, value: int) -> None:

@@ -13,13 +13,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bot.core.replies import wording
+from bot.core.replies.exceptions import unmet
 from bot.core.replies.gather import Sums, in_company, take
-from bot.core.replies.limits import held_back, pauses
+from bot.core.replies.limits import held_back, pauses, turned_down
 from bot.core.replies.message import Message
 from bot.core.replies.reading import ItemError, ItemReading, Proposal, Reading, Slot
 from bot.core.replies.statement import Statement
 from bot.core.replies.unnumbered import below_numbers, by_labels, by_line, spoken
-from bot.core.replies.value import Value, asks
+from bot.core.replies.value import Value, asks, skip_leads
 from bot.core.replies.values import read_value
 from bot.core.replies.whole import ACCEPT, postponed, read_whole
 
@@ -37,6 +38,7 @@ def resolve(msg: Message, statements: Sequence[Statement]) -> Reading:
     sums = Sums(corrected=msg.clean.starred or msg.clean.struck)
     for n, statement in enumerate(statements):
         take(msg, sums, statement, statements[n + 1] if n + 1 < len(statements) else None)
+    sums.unplaced = sums.unplaced or (sums.excepting and unmet(statements))
     return _conclude(msg, sums, statements)
 
 
@@ -70,9 +72,9 @@ def _conclude(msg: Message, sums: Sums, statements: Sequence[Statement]) -> Read
             return Reading(kind="needs_confirmation", errors=tuple(errors), note=note)
     if accepted:
         sums.doubted = sums.doubted or held_back(msg, statements)
-        return _accepted(msg, sums, answers, errors, note)
+        return _accepted(msg, sums, statements, answers, errors, note)
     if not answers and not errors:
-        return _nothing(msg, sums, note)
+        return _nothing(msg, sums, statements, note)
     if sums.rest is not None:
         _put_rest(msg, sums, answers, errors)
     if sums.unplaced and not sums.excepting:
@@ -85,13 +87,29 @@ def _conclude(msg: Message, sums: Sums, statements: Sequence[Statement]) -> Read
         return Reading(kind="needs_confirmation", proposals=(proposal,), note=note)
     if not answers and all(e.code == "question" for e in errors) and len(errors) == 1:
         return Reading(kind="question_back", asked_about=tuple(sums.values), note=note)
+    loose = sums.loose or any(s.weak or s.buried for s in statements)
     proposals: tuple[Proposal, ...] = ()
     if (sums.agreed or (sums.rest is not None and sums.rest.kind == "ambiguous_agreement")) and answers:
         proposals = (Proposal(kind="accept_all", label="recommendations for the rest"),)
     return Reading(
         kind="answers", answers=answers, errors=tuple(errors), proposals=proposals, note=note,
-        correction=sums.corrected, shaped=not sums.loose and not any(s.weak or s.buried for s in statements),
+        correction=sums.corrected, shaped=not loose and not _all_free(msg, sums, statements),
     )  # fmt: skip
+
+
+def _all_free(msg: Message, sums: Sums, statements: Sequence[Statement]) -> bool:
+    """Whether every item is free words: a list of things ("1. buy milk"), which need not be answers."""
+    if sums.subs or not sums.values or any(v.kind not in ("other", "unclear") for v in sums.values.values()):
+        return False
+    if not any(v.kind == "other" and v.text for v in sums.values.values()):
+        return False
+    for item in statements:
+        at = skip_leads(msg, item.start, msg.count)
+        if item.kind == "item" and (item.forced or item.value_end >= 0 or msg.at("other", at) or (
+            msg.letter(at) and not msg.tokens[at].lower
+        )):  # fmt: skip
+            return False
+    return True
 
 
 def _asked_to_stop(msg: Message, statements: Sequence[Statement]) -> bool:
@@ -108,12 +126,14 @@ def _paused(msg: Message, statements: Sequence[Statement]) -> Reading | None:
     return postponed(msg) or Reading(kind="put_off", until=msg.words(said.end, msg.count) or msg.words(0, said.end))
 
 
-def _nothing(msg: Message, sums: Sums, note: str | None) -> Reading:
+def _nothing(msg: Message, sums: Sums, statements: Sequence[Statement], note: str | None) -> Reading:
     whole = read_whole(msg)
     first = msg.skip_decoration(0, msg.count)
     if whole.kind == "question_back" and (not sums.doubted or msg.any_at(("question", "asks_recommended"), first)):
         return whole
     if sums.doubted:
+        if (put := turned_down(msg, statements)) is not None:
+            return put
         return Reading(kind="needs_confirmation", proposals=(ACCEPT,), note=note)
     if sums.rest is not None and (sums.cluttered or sums.unplaced):
         return Reading(kind="needs_confirmation", note=note)
@@ -206,10 +226,19 @@ def _spans(numbers: list[int]) -> list[str]:
 
 
 def _accepted(
-    msg: Message, sums: Sums, answers: dict[int, ItemReading], errors: list[ItemError], note: str | None
+    msg: Message,
+    sums: Sums,
+    statements: Sequence[Statement],
+    answers: dict[int, ItemReading],
+    errors: list[ItemError],
+    note: str | None,
 ) -> Reading:
     if sums.unknown or sums.cluttered or sums.unplaced:
         return Reading(kind="needs_confirmation", errors=tuple(errors), note=note)
+    if sums.loose and len(sums.values) > 1 and _all_free(msg, sums, statements):
+        return Reading(kind="needs_confirmation", note=note)  # minutes, or other notes with a late acceptance
+    if sums.doubted and not answers and not errors and (put := turned_down(msg, statements)) is not None:
+        return put
     if sums.doubted or sums.negated:
         return Reading(kind="needs_confirmation", errors=tuple(errors), proposals=(ACCEPT,), note=note)
     addressed = set(sums.values) | set(sums.subs)

@@ -62,25 +62,35 @@ def error(slot: Slot | None, label: str, value: Value, *, last: int = 0) -> Item
 def _sentence(slot: Slot | None, label: str, value: Value, code: Code) -> str:
     letters = _letters(slot)
     said = value.said if len(value.said) <= _LONGEST_QUOTE else value.said[: _LONGEST_QUOTE - 1] + "…"
-    proposal = f"{label}: {value.letter}" if len(value.letter) == 1 else f"{label}: {letters[:1] or 'A'}"
+    named = len(value.letter) == 1 and slot is not None and value.letter in slot.letters
+    how = f"“{label}: {value.letter}”" if named and code != "conflict" else _how(slot, label)
     recommended = f"; “{label}: recommended” takes {slot.recommended}" if slot and slot.recommended else ""
     sentences: dict[Code, str] = {
         "out_of_range": f"There is no {value.letter or said} here; the options are {letters}.",
-        "conflict": f"Two different answers for {label}; send the one that counts, like “{proposal}”.",
+        "conflict": f"Two different answers for {label}; send the one that counts: write {how}.",
         "multiple": f"Only one option fits {label}; choose one, or write it as “{label}: other (…)”.",
         "other_without_text": f"Other needs your own words; write “{label}: other (your description)”.",
         "unsure": f"Nothing recorded for {label} yet; choose one of {letters}{recommended}.",
-        "deferred": f"{label} stays open; answer it when you can, like “{proposal}”.",
+        "deferred": f"{label} stays open; answer it when you can: write {how}.",
         "question": f"{label} stays open until your question is answered; then choose one of {letters}.",
-        "unclear": f"“{said}” could not be placed; write “{proposal}” if that is what you mean.",
+        "unclear": f"“{said}” could not be placed; write {how} if that is what you mean.",
         "ambiguous_agreement": f"“{said}” names no option; choose one of {letters}{recommended}.",
-        "tentative": f"“{said}” sounds undecided; write “{proposal}” to settle it.",
+        "tentative": f"“{said}” sounds undecided; write {how} to settle it.",
         "needs_answer": f"{label} still needs an answer; choose one of {letters}.",
         "negative_only": f"“{said}” says what it is not; choose one of {letters}.",
-        "reference": f"“{said}” points to an answer that does not fit here; write “{proposal}”.",
-        "conditional": f"“{said}” depends on something; write “{proposal}” once it is settled.",
+        "reference": f"“{said}” points to an answer that does not fit here; write {how}.",
+        "conditional": f"“{said}” depends on something; write {how} once it is settled.",
     }
     return sentences[code]
+
+
+def _how(slot: Slot | None, label: str) -> str:
+    """What to write where no one letter was named; never a letter that the person did not mean."""
+    if slot is None:
+        return "the number and one letter"
+    if not slot.letters:
+        return f"“{label}:” and your own words"
+    return f"“{label}:” and one letter ({_letters(slot)})"
 
 
 def _letters(slot: Slot | None) -> str:

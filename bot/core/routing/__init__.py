@@ -4,13 +4,14 @@ from bot.core.routing.menu import MenuAnswer, MenuLine, MenuView, examples, menu
 from bot.core.routing.pack import Pack, Workflow
 from bot.core.routing.records import route_record
 from bot.core.routing.router import route
-from bot.core.routing.verdict import Verdict
+from bot.core.routing.verdict import Position, Verdict
 
 __all__ = [
     "MenuAnswer",
     "MenuLine",
     "MenuView",
     "Pack",
+    "Position",
     "Verdict",
     "Workflow",
     "examples",

@@ -19,9 +19,11 @@ Mark = Literal[
     "contrast",  # ends a negated part: "but", "only"
     "topic",  # what follows is a topic or title
     "topic_back",  # what stands before is a topic (について, 에 대한)
+    "manner",  # begins a topic with verbs of its own: "how reviewers read and check …"
     "topic_until",  # what follows, up to a `topic_end`, is a topic (关于 … 的)
     "topic_end",
     "mine",  # after "on": no topic but the person's own thing ("on my draft")
+    "definite",  # "the": a noun alone after it is no request ("thanks for the review")
     "about",  # a sentence that begins so asks what something is
     "about_any",  # the same, anywhere in the sentence
     "done",  # "already": the clause tells what has happened
@@ -45,6 +47,9 @@ Mark = Literal[
     "own",  # after "and" or "but": the person speaks of their own wish again
     "reported",  # "asked whether": a question somebody else put
     "news",  # "got accepted": the clause tells something, and what it names is not handed in
+    "tells",  # begins a sentence of an abstract: "we review", "this paper examines"
+    "limit",  # after a deliverable: "literature review, last 5 years"
+    "has",  # before a deliverable: it is there already ("here is an outline of my draft")
     "below",  # beside a request: the paragraphs that follow are what it is about
     "above",
     "asks",  # begins a question; a command named in it is asked about, not called

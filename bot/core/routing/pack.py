@@ -75,6 +75,8 @@ class PhaseRules(Model):
     hosts: dict[str, int] = {}  # links of a known kind
     text_extensions: tuple[str, ...] = ()  # further endings by which a word in the text is read as a file's name
     pasted: tuple[Pasted, ...] = ()
+    told_phase: int | None = None  # of several sentences that a paper says of itself ("we review …")
+    told_name: str = "a pasted abstract"
 
 
 class StageLine(Model):

@@ -65,13 +65,26 @@ def _answer(text: str, materials: Sequence[Material], pack: Pack, opening: Openi
             return Verdict(outcome="clarify", text=text, materials=given, menu="else")
         if answer.kind == "beyond":
             return Verdict(outcome="clarify", text=text, materials=given, options=stays, menu="open")
-        if answer.kind == "question" and not materials:
-            return Verdict(outcome="clarify", text=text, options=stays, menu="open", question=True)
+        if answer.kind == "question" and not _may_be_new(text, materials, menu, pack):
+            return Verdict(outcome="clarify", text=text, materials=given, options=stays, menu="open", question=True)
     verdict = _judge(text, materials, pack, opening, answering=True)
+    if verdict.by == "phase" and materials and not _may_be_new(text, materials, menu, pack):
+        update = {"outcome": "clarify", "by": None, "workflow": None, "options": stays, "menu": "open"}
+        return verdict.model_copy(update=update)
     nothing_new = not verdict.phases and not materials and verdict.menu in ("stage", "one_paper")
     if verdict.outcome == "clarify" and verdict.unknown_command is None and nothing_new:
         return verdict.model_copy(update={"options": stays, "menu": "open", "by": None})
     return verdict
+
+
+def _may_be_new(text: str, materials: Sequence[Material], menu: Sequence[str], pack: Pack) -> bool:
+    """Only new files re-route (RT-9), and with them come those that the menu was drawn for.
+
+    New they are when nothing was typed, or when the menu on offer is one for no materials of a known phase.
+    """
+    if all(m.kind == "named" for m in materials):
+        return False
+    return not text.strip() or tuple(menu) in (_stage(pack), pack.menus.one_paper[:MOST_OPTIONS])
 
 
 def _judge(
@@ -91,8 +104,10 @@ def _judge(
             return verdict.model_copy(update={"direct_mode": direct})
     named = [Named(v, s) for v, s in commands_within(text, pack) if opening.command is None or s.start > 0]
     reading = read(text, pack.lexicon, handed.objects, named, answering=answering)
-    seen = _with_words(kept, reading.artefacts)
-    phases = phases_of(handed.items, reading.artefacts, pack)
+    artefacts = [*reading.artefacts, *_told(reading, pack)]
+    seen = _with_words(kept, artefacts)
+    kept_words = [a for m in materials if m.kind == "named" for a in read(m.name, pack.lexicon).artefacts]
+    phases = phases_of(handed.items, [*artefacts, *kept_words], pack)
     common = Verdict(
         outcome="clarify",
         direct_mode=direct,
@@ -101,7 +116,7 @@ def _judge(
         materials=seen,
         near_miss=opening.near_miss,
         agent_named=next((n.value for n in reading.named if n.value.startswith("agent/")), None),
-        question=reading.question,
+        question=reading.question and (answering or reading.about_workflow),
     )
     wanted = _wanted(reading, pack, direct=direct)
     if len(wanted) == 1:
@@ -118,6 +133,13 @@ def _judge(
         options = tuple(w.value for w in wanted[:MOST_OPTIONS])
         return common.model_copy(update={"options": options, "menu": "just_these"})
     return _by_materials(common, handed, reading, pack)
+
+
+def _told(reading: Reading, pack: Pack) -> list[Found]:
+    rules, span = pack.phases, reading.told
+    if span is None or rules.told_phase is None:
+        return []
+    return [Found(str(rules.told_phase), span.start, span.end, rules.told_name)]
 
 
 def _commanded(text: str, materials: tuple[Material, ...], pack: Pack, command: Command) -> Verdict | None:

@@ -34,7 +34,9 @@ class Sheet:
         self.question_words: set[int] = set()
         self.asked = self._asked()
         self.aside = self._aside()
-        self.over = [a or b for a, b in zip(self._over(), self.aside, strict=True)]
+        self.told_spans: list[Span] = []
+        self.told = self._told()
+        self.over = [any(flags) for flags in zip(self._over(), self.aside, self.told, strict=True)]
 
     def flags(self, spans: Sequence[Span]) -> list[bool]:
         covered = [False] * (len(self.text) + 1)
@@ -70,6 +72,16 @@ class Sheet:
         ):
             at -= 1
         return at
+
+    def all_topic(self, at: int) -> bool:
+        """Is all that stands before the word at this place its topic? 关于睡眠的 (综述), 수면에 대한 (문헌 검토)."""
+        begin = self.mark("topic_until", 0)
+        stop = at - 1 if at > 1 and self.mark("topic_end", at - 1) else at
+        if not begin and stop < at:  # 睡眠的文献综述, but not 我的文献综述
+            paper = self.lexicon.identity("<paper>")
+            whose = any(self.mark("mine", i) or self.mark("others", i) or paper in self.spans[i] for i in range(stop))
+            return stop > 1 and not whose and not self.mark("mine", stop - 1)
+        return begin < stop and all(self.topic[begin:stop])
 
     def follows_joint(self, at: int) -> bool:
         return any(self.mark("joint", i) == at for i in range(max(at - 3, 0), at))
@@ -124,7 +136,8 @@ class Sheet:
                 elif (body := self.mark("topic", at)) and body < end and not self._own(at, body):
                     self.topic_words.update(range(at, body))
                     stop = body
-                    while stop < end and not self._topic_ends(stop, end):
+                    manner = self.mark("manner", at) or self.mark("manner", body)
+                    while stop < end and not self._topic_ends(stop, end, clause=bool(manner)):
                         stop += 1
                     flags[body:stop] = [True] * (stop - body)
                     at = stop
@@ -142,13 +155,15 @@ class Sheet:
                     at += 1
         return flags
 
-    def _topic_ends(self, at: int, end: int) -> bool:
-        """ "… and review it", "… but no question"."""
-        following = at + 1 < end
-        return following and bool(
-            (self.mark("joint", at) and self.mark("verb", at + 1))
-            or (self.mark("contrast", at) and self.mark("negation", at + 1))
-        )
+    def _topic_ends(self, at: int, end: int, *, clause: bool) -> bool:
+        """ "… and review it", "… but no question". `clause`: it has verbs of its own, "how they read and check"."""
+        if at + 1 >= end:
+            return False
+        if self.mark("contrast", at) and self.mark("negation", at + 1):
+            return True
+        joint = self.mark("joint", at)
+        again = not clause or joint > at + 1 or self.mark("joint", at + 1) or self.mark("mine", at + 2)
+        return bool(joint and self.mark("verb", at + 1) and again)
 
     def _own(self, at: int, body: int) -> bool:
         """After "on": the person's own thing, or an amount ("about twenty papers"), not a topic."""
@@ -217,6 +232,25 @@ class Sheet:
                 if any(self.mark("news", i) for i in range(a, b)):
                     flags[a:b] = [True] * (b - a)
         return flags
+
+    def _told(self) -> list[bool]:
+        """ "We review 40 studies and do …": what a paper says of itself, up to where the person asks again."""
+        flags = [False] * len(self.tokens)
+        for start, end in self.clauses(SENTENCE) if self.has("tells") else ():
+            at = next((i for i in range(start, end) if self._opens_clause(i, start) and self.mark("tells", i)), end)
+            turns = (
+                i
+                for i in range(at + 1, end)
+                if self._own_again(i, end) or (self.tokens[i].gap >= CLAUSE and self.mark("verb", i))
+            )
+            stop = next(turns, end)
+            flags[at:stop] = [True] * (stop - at)
+            if at < stop:
+                self.told_spans.append(Span(self.tokens[at].start, self.tokens[stop - 1].end))
+        return flags
+
+    def _opens_clause(self, at: int, start: int) -> bool:
+        return not self.foreign[at] and (at == start or self.tokens[at].gap >= CLAUSE)
 
     def _own_again(self, at: int, end: int) -> bool:
         """ "… but please review mine", "… and I need an abstract"."""

@@ -31,7 +31,9 @@ class Reading(NamedTuple):
     ruled_out: tuple[str, ...]
     artefacts: tuple[Found, ...]
     unserved: bool
-    question: bool  # asks what something is, and names a workflow in it
+    question: bool  # asks what something is
+    about_workflow: bool  # and names a command or a workflow in it
+    told: Span | None = None  # an abstract or a part of a paper, pasted
 
 
 class Named(NamedTuple):
@@ -79,8 +81,12 @@ def read(
     hits = _longest(sheet, hits)
     if hits and sheet.has("joint"):
         hits = _longest(sheet, [*hits, *_shared_verb(sheet, hits, found(hidden, frozenset({"name"})))])
-    elif not hits and sheet.polite:
-        hits = _nouns_alone(sheet, found(hidden, frozenset({"name"})))
+    elif not hits:
+        nouns = found(hidden, frozenset({"name"}))
+        listed = found(hidden, frozenset({"artefact"}))
+        hits = (_nouns_alone(sheet, nouns) if sheet.polite else []) or _headed(sheet, nouns, listed)
+    if sheet.has("has"):
+        hits = [m for m in hits if not _is_there(sheet, m)]
     chosen = _in_short_parts(sheet, hits)
     wanted = [m for m in chosen if m.phrase.kind != "unserved" and m.phrase.value]
     requests = tuple(_found(sheet, m) for m in wanted)
@@ -95,15 +101,15 @@ def read(
     ruled_out = {m.phrase.value for m in taken_back if any(sheet.negated[i] for i in m.named)}
     later = any(m.phrase.kind == "trigger" and _put_off(sheet, m) for m in taken_back)
     asked = [(a and not b) or c for a, b, c in zip(sheet.asked, sheet.foreign, asked_about, strict=True)]
-    question = any(asked) and (
+    about_workflow = any(asked) and (
         bool(named)
         or any(
             m.phrase.kind in ("trigger", "name")
             for m in lexicon.matches(sheet.tokens, sheet.spans, [not a for a in asked], opens)
         )
-        or text.rstrip().endswith(("?", "？"))
     )
-    other_flags = zip(sheet.foreign, sheet.topic, sheet.negated, sheet.aside, strict=True)
+    question = about_workflow or (any(asked) and text.rstrip().endswith(("?", "？")))
+    other_flags = zip(sheet.foreign, sheet.topic, sheet.negated, sheet.aside, sheet.told, strict=True)
     nothing_made = [any(flags) for flags in other_flags]
     artefacts = _longest(sheet, found(nothing_made, frozenset({"artefact"})))
     return Reading(
@@ -113,6 +119,8 @@ def read(
         artefacts=tuple(_found(sheet, m) for m in artefacts if m.phrase.value != NO_ARTEFACT),
         unserved=later or any(m.phrase.kind == "unserved" or not m.phrase.value for m in chosen),
         question=question and not requests and not counted,
+        about_workflow=about_workflow,
+        told=_long_told(sheet),
     )
 
 
@@ -136,8 +144,8 @@ def _longest(sheet: Sheet, matches: Sequence[Match]) -> list[Match]:
             begins.setdefault(match.first, []).append(match)
         far = {id(m) for m in matches if _passes_over(sheet, m, begins)}
 
-    def rank(m: Match) -> tuple[bool, int, int, int, str]:
-        return id(m) in far, -len(m.named), m.last - m.first, m.first, m.phrase.value
+    def rank(m: Match) -> tuple[bool, int, int, int, bool, str]:
+        return id(m) in far, -len(m.named), m.last - m.first, m.first, not m.phrase.value, m.phrase.value
 
     for match in sorted(matches, key=rank):
         if used.isdisjoint(match.named):
@@ -156,12 +164,56 @@ def _nouns_alone(sheet: Sheet, nouns: Sequence[Match]) -> list[Match]:
     for at in range(len(sheet.tokens)):
         if at not in named and (
             sheet.mark("mine", at)
+            or sheet.mark("definite", at)
             or not (small in sheet.spans[at] or sheet.mark("joint", at) or sheet.mark("lead", at))
         ):
             return []
     return nouns
 
 
+def _long_told(sheet: Sheet) -> Span | None:
+    """Several sentences that a paper says of itself. Fewer may be somebody who tells what they do."""
+    told = sheet.told_spans
+    if len(told) < _TOLD_SENTENCES or told[-1].end - told[0].start < SHORT:
+        return None
+    return Span(told[0].start, told[-1].end)
+
+
+def _headed(sheet: Sheet, nouns: Sequence[Match], listed: Sequence[Match]) -> list[Match]:
+    """ "Literature review, last 5 years", 수면에 대한 문헌 검토: a deliverable with limits, or after its topic."""
+    size = len(sheet.tokens)
+    for noun in _longest(sheet, [n for n in nouns if n.phrase.source.startswith("<")]):
+        start = sheet.before_small_words(noun.first)
+        if size > _FEW or any(sheet.mark("mine", i) for i in range(start, noun.first)):
+            continue
+        if noun.last == size and sheet.all_topic(noun.first):
+            return [noun]
+        rest = range(noun.last, size)
+        if start or not rest or not sheet.closes(noun.last):
+            continue
+        between = sheet.text[sheet.tokens[noun.last - 1].end : sheet.tokens[noun.last].start]
+        limited = any(sheet.mark("limit", i) or sheet.tokens[i].form.isdecimal() for i in rest)
+        # "Abstract, draft, 3 papers" is a list of what there is; "literature review, 20 papers" is none.
+        things = [m for m in _longest(sheet, listed) if m.phrase.value != NO_ARTEFACT]
+        itself = any(m.first <= noun.first < m.last for m in things)
+        others = any(m.first >= noun.last and (itself or m.phrase.value != "2") for m in things)
+        if limited and not others and not any(c in between for c in ":：\n.?!"):
+            return [noun]
+    return []
+
+
+def _is_there(sheet: Sheet, match: Match) -> bool:
+    """ "Here is an outline of my draft": a phrase that is a noun only, and it is handed in, not asked for."""
+    start = sheet.before_small_words(match.first)
+    heads = match.phrase.opens or match.phrase.kind == "name"
+    return (
+        heads
+        and not sheet.closes(start)
+        and any(sheet.mark("has", i) == start for i in range(max(start - 4, 0), start))
+    )
+
+
+_TOLD_SENTENCES = 2
 _FEW = 20  # words of a message that is a noun and politeness
 _ON_SOMETHING = ("review", "check", "verify", "revise", "convert", "work_in", "walk", "answer", "guide")
 

@@ -145,6 +145,96 @@ def test_what_is_no_answer_leaves_the_menu_open(answer: str) -> None:
     assert (verdict.outcome, verdict.options) == ("clarify", OFFERED)
 
 
+KEPT = [Material(kind="named", name="a draft"), Material(kind="named", name="some papers")]
+NO_ANSWER = [
+    "banana",
+    "hmm",
+    "either",
+    "a and b",
+    "b and c",
+    "a or c?",
+    "👍",
+    "whatever you like",
+    "a draft",
+    "что-нибудь",
+]
+
+
+@pytest.mark.parametrize("answer", NO_ANSWER)
+@pytest.mark.parametrize(
+    ("kept", "menu"),
+    [
+        (KEPT, OFFERED),
+        (KEPT[:1], OFFERED),
+        (KEPT[:1], ()),
+        (files("draft.docx"), ("academic-paper/abstract-only", "academic-paper/citation-check")),
+        (files("draft.docx", "refs.bib"), OFFERED),
+    ],
+)
+def test_what_is_no_answer_starts_nothing_from_kept_materials(
+    kept: list[Material], menu: tuple[str, ...], answer: str
+) -> None:
+    """RT-9: the materials of the request are kept while the menu is open; only new files route it again."""
+    verdict = route(answer, kept, RESEARCH, position="menu_open", menu=menu)
+    assert (verdict.outcome, verdict.workflow, verdict.question) == ("clarify", None, False)
+
+
+def test_kept_materials_keep_their_phases() -> None:
+    """RT-3, RT-9: what was named in prose is mapped again as it was at first."""
+    assert route("hmm", KEPT, RESEARCH, position="menu_open", menu=OFFERED).phases == (2, 4)
+    more = route(
+        "here are the reviews too", [*KEPT, *files("review_1.pdf")], RESEARCH, position="menu_open", menu=OFFERED
+    )
+    assert (more.by, more.phases) == ("cross-phase", (2, 4, 5))
+
+
+@pytest.mark.parametrize(
+    ("answer", "workflow"),
+    [
+        ("citation check of my draft", "academic-paper/citation-check"),
+        ("a citation check of my paper", "academic-paper/citation-check"),
+        ("outline of my draft", "academic-paper/outline-only"),
+        ("abstract for my paper", "academic-paper/abstract-only"),
+        ("summary of the reviewers' comments", "academic-paper/revision-coach"),
+        ("review my draft", "academic-paper-reviewer/full"),
+        ("b", "academic-paper/lit-review"),
+    ],
+)
+def test_a_deliverable_of_kept_materials(answer: str, workflow: str) -> None:
+    """RT-9: a description starts its workflow, whatever is kept."""
+    verdict = route(answer, KEPT, RESEARCH, position="menu_open", menu=OFFERED)
+    assert (verdict.outcome, verdict.workflow) == ("proceed", workflow)
+
+
+def test_a_question_about_the_menu_beside_kept_materials() -> None:
+    """RT-9: answered, and the same menu stays."""
+    verdict = route("what is the difference?", KEPT, RESEARCH, position="menu_open", menu=OFFERED)
+    assert (verdict.question, verdict.options) == (True, OFFERED)
+
+
+@pytest.mark.parametrize("text", ["", "here it is"])
+def test_a_new_file_after_the_stage_menu_starts(text: str) -> None:
+    """RT-9: nothing of a known phase was there before, so the file is new."""
+    stage = route("hi", [], RESEARCH).options
+    verdict = route(text, files("draft.docx"), RESEARCH, position="menu_open", menu=stage)
+    assert (verdict.by, verdict.workflow) == ("phase", "academic-paper-reviewer/full")
+
+
+@pytest.mark.parametrize(
+    ("text", "question"),
+    [
+        ("what can you do?", False),
+        ("here is an abstract and some literature", False),
+        ("here is a draft", False),
+        ("what is a systematic review?", True),
+        ("what does /ars-full do?", True),
+    ],
+)
+def test_a_question_names_a_command_or_a_workflow(text: str, question: bool) -> None:
+    """RT-2: only that is answered as one; any other is a message without a request."""
+    assert route(text, [], RESEARCH).question is question
+
+
 def test_files_while_the_menu_is_open_route_again() -> None:
     """RT-9."""
     verdict = route("", files("reviews.pdf", "draft.docx"), RESEARCH, position="menu_open", menu=OFFERED)
