@@ -93,6 +93,8 @@ class FakeHarness:
 
 
 class TestFakeAdapter(AdapterPromises):
+    can = FakeHarness.can
+
     @pytest.fixture(params=["polling", "webhook"])
     def harness(self, request: pytest.FixtureRequest) -> FakeHarness:
         return FakeHarness(request.param)

@@ -73,6 +73,8 @@ class TerminalHarness:
 
 
 class TestTerminal(AdapterPromises):
+    can = TerminalHarness.can
+
     @pytest.fixture
     def harness(self) -> TerminalHarness:
         return TerminalHarness()

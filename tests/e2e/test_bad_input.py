@@ -251,17 +251,6 @@ def test_a_read_only_disk(small_disk: Callable[[str], None], tmp_path: Path) -> 
     assert path.read_bytes() == before
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is read-only for root")
-def test_a_read_only_file_and_folder(tmp_path: Path) -> None:
-    path = tmp_path / "a.db"
-    migrate.upgrade(path)
-    path.chmod(0o400)
-    plainly_refused(hello("--db", path), "it can not be written. Give this user write permission")
-    tmp_path.chmod(0o500)
-    plainly_refused(hello("--db", tmp_path / "new.db"))
-    tmp_path.chmod(0o700)
-
-
 def test_a_backup_that_does_not_fit_leaves_nothing(small_disk: Callable[[str], None], tmp_path: Path) -> None:
     small_disk("size=64k")
     migrate.upgrade(tmp_path / "a.db")

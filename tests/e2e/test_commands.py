@@ -221,7 +221,7 @@ DATA = Path(__file__).parents[1] / "data"
 
 def test_check() -> None:
     fine = askfirst("check", DATA / "playbooks" / "good.yaml")
-    assert (fine.code, fine.out, fine.err) == (0, "", "")
+    assert (fine.code, fine.out, fine.err) == (0, "nothing to report\n", "")
     wrong = askfirst("check", DATA / "playbooks" / "duplicate_key.yaml")
     assert wrong.code == 1
     assert re.match(rf"{DATA}/playbooks/duplicate_key\.yaml:\d+: refused: duplicate_key: ", wrong.out)

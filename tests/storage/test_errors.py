@@ -3,7 +3,6 @@
 # ruff: noqa: ASYNC240 - tests may block
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import closing
@@ -126,14 +125,6 @@ async def test_a_full_disk_fails_the_commit_whole_and_the_store_goes_on(store: S
     await store._writer.ask(lambda connection: limit(connection, 1_000_000))
     await store.commit(big)
     assert await store.seen("big") is True
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everything")
-async def test_a_file_that_may_not_be_written(path: Path) -> None:
-    path.chmod(0o400)
-    path.parent.chmod(0o500)
-    with pytest.raises(StoreUnavailable, match="can not be written"):
-        await (await open_sqlite(path)).commit(commit("e1"))
 
 
 def test_a_read_only_file_is_explained(path: Path) -> None:
