@@ -129,9 +129,9 @@ class AdapterPromises:
         await harness.deliver(said, harness.edit("ana", said, "2: B"))
         assert len(harness.store.commits) == 1
 
+    @needs("delete")
     async def test_a_deletion_names_its_message(self, harness: Harness) -> None:
         """RD-13."""
-        self.need(harness, "delete")
         said = harness.say("ana", "2: B")
         await harness.deliver(said, harness.delete(said))
         first, second = [c.envelope.event for c in harness.store.commits]

@@ -98,6 +98,8 @@ class TelegramHarness:
 
 
 class TestTelegramAdapter(AdapterPromises):
+    can = TelegramHarness.can
+
     @pytest.fixture(params=["polling", "webhook"])
     async def harness(self, request: pytest.FixtureRequest) -> AsyncIterator[TelegramHarness]:
         clock = ManualClock(auto=True)
