@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from storage import migrate
 from storage.export import FIELDS
 from tests.e2e.installed import TALK, Ran, as_said, askfirst, chat, exported
 
@@ -197,7 +198,7 @@ def test_a_row_changed_by_hand_is_found(database: Path, session: str, statement:
 def test_upgrade_makes_a_database_and_leaves_a_current_one_alone(tmp_path: Path) -> None:
     path = tmp_path / "new.db"
     first = askfirst("db", "upgrade", "--db", path)
-    assert (first.code, first.out) == (0, f"{path}: version 0001\n")
+    assert (first.code, first.out) == (0, f"{path}: version {migrate.VERSION}\n")
     before = path.read_bytes()
     assert askfirst("db", "upgrade", env={"ASKFIRST_DATABASE": str(path)}).code == 0
     assert path.read_bytes() == before
