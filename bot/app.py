@@ -32,9 +32,15 @@ from storage import open_store
 from storage.records import RecordStore
 
 
-def set_up_logging() -> None:
-    """Logs go to stderr, one line each; tracebacks never show local variables, which may hold secrets."""
-    log.set_up_with(_log_to_stderr)
+def set_up_logging(*, at_once: bool = False) -> None:
+    """Logs go to stderr, one line each; tracebacks never show local variables, which may hold secrets.
+
+    Set up with the first line that is logged, or `at_once` in a program that runs for long anyway.
+    """
+    if at_once:
+        _log_to_stderr()
+    else:
+        log.set_up_with(_log_to_stderr)
 
 
 def _log_to_stderr() -> None:

@@ -65,7 +65,7 @@ class Surface(Protocol):
 
 async def run_serve(settings: Settings) -> int:
     """Serve until SIGTERM or Ctrl-C. The exit code: 0 when asked to stop."""
-    set_up_logging()
+    set_up_logging(at_once=True)
     if settings.telegram.token is None:
         raise BadSettings("there is nothing to serve: set ASKFIRST_TELEGRAM__TOKEN to the token of a Telegram bot.")
     stop = asyncio.Event()

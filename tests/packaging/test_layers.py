@@ -20,6 +20,7 @@ PLANTED = (
     ("bot/core/model.py", "import bot.core.turn"),
     ("bot/core/words.py", "import socket"),
     ("adapters/limits.py", "import storage.values"),
+    ("adapters/telegram/codec.py", "import adapters.terminal.codec"),
 )
 
 

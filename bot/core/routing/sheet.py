@@ -19,6 +19,7 @@ class Sheet:
         self._ends: dict[str, dict[int, int]] = {}  # mark → where it begins and ends
         self._places: dict[str, list[int]] = {}
         self._clause_of: list[int] = []
+        self._begins: list[int] = []
         self.lexicon = lexicon
         words = tokenise(text, lexicon.variants)
         spans = lexicon.spans(words)
@@ -66,12 +67,17 @@ class Sheet:
 
     def before_small_words(self, at: int) -> int:
         """Where a noun phrase that ends with the word at this place begins: "(an) outline"."""
-        small = self.lexicon.identity("<det>")
-        while (
-            at > 0 and self.tokens[at].gap < CLAUSE and small in self.spans[at - 1] and not self.mark("joint", at - 1)
-        ):
-            at -= 1
-        return at
+        if not self._begins:  # for all places at once: a paste may hold thousands of small words in a row
+            small = self.lexicon.identity("<det>")
+            for here, token in enumerate(self.tokens):
+                goes_on = (
+                    here > 0
+                    and token.gap < CLAUSE
+                    and small in self.spans[here - 1]
+                    and not self.mark("joint", here - 1)
+                )
+                self._begins.append(self._begins[-1] if goes_on else here)
+        return self._begins[at]
 
     def all_topic(self, at: int) -> bool:
         """Is all that stands before the word at this place its topic? 关于睡眠的 (综述), 수면에 대한 (문헌 검토)."""
