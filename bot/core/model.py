@@ -141,10 +141,3 @@ class Answer(Model):
     by_name: str
     ref: MessageRef
     at: datetime
-
-
-def storable(text: str) -> str:
-    """The text without what no database or JSON writer takes: NUL and lone surrogates become U+FFFD."""
-    if not any(char == "\0" or "\ud800" <= char <= "\udfff" for char in text):
-        return text
-    return "".join("\ufffd" if char == "\0" or "\ud800" <= char <= "\udfff" else char for char in text)
