@@ -10,19 +10,17 @@ from storage.records import RecordStore
 
 
 async def open_store(url: str, *, create: bool = True) -> RecordStore:
-    """Open "memory:" or a SQLite file.
+    """Open "memory:", `postgresql://…` or a SQLite file.
 
-    With `create` a missing file is made and an older one brought up to date; without, both are refused.
+    With `create` a missing file or missing tables are made and older ones brought up to date; without, both are
+    refused. A PostgreSQL database itself must exist.
     """
     if url == "memory:":
         from storage.memory import MemoryStore
 
         return MemoryStore()
     if url.startswith(("postgresql:", "postgres:")):
-        raise StoreUnavailable(
-            "PostgreSQL is not built in yet: it comes with the extra askfirst[postgres]. "
-            "Until then give ASKFIRST_DATABASE the path of a SQLite file."
-        )
+        return await _postgres(url, create)
     from storage.sqlite import open_sqlite
 
     path = Path(url.removeprefix("sqlite:///"))
@@ -47,3 +45,26 @@ def _ready(path: Path, create: bool) -> None:
             f"the database {path} has version {version}; this program needs {migrate.VERSION}. "
             "Run `askfirst db upgrade`."
         )
+
+
+async def _postgres(url: str, create: bool) -> RecordStore:
+    from storage import postgres_migrate
+    from storage.postgres import open_postgres
+    from storage.postgres_url import target
+
+    where = target(url)
+    if create:
+        await postgres_migrate.upgrade(where)
+        return await open_postgres(where)
+    version = await postgres_migrate.check(where)
+    if version is None:
+        raise StoreUnavailable(
+            f"there are no tables of askfirst in {where.name}. Name the right database with ASKFIRST_DATABASE or "
+            "--db, or run `askfirst db upgrade` to make them."
+        )
+    if version != postgres_migrate.VERSION:
+        raise StoreUnavailable(
+            f"the database {where.name} has version {version}; this program needs {postgres_migrate.VERSION}. "
+            "Run `askfirst db upgrade`."
+        )
+    return await open_postgres(where)

@@ -7,7 +7,7 @@ on what is already stored (the place in the audit chain) is added by the store w
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -19,7 +19,7 @@ from bot.core.effects import Audit, Clarification, Redraw, Say, SessionRow, With
 from bot.core.events import TimerDue
 from bot.core.model import Model
 from bot.core.state import Conversation
-from bot.ports import Commit, OutboxRow, Settle
+from bot.ports import Commit, DueTimer, OutboxRow, Settle
 from storage import chain
 from storage.values import canonical, cleaned, micros, moment, text
 
@@ -159,6 +159,16 @@ def outbox_row(row: Row, decode: Callable[[str], Say | Redraw]) -> OutboxRow:
 def listed(platforms: Sequence[str] | None) -> str | None:
     """Names of platforms as `claim` and `next_due` want them: a space around each."""
     return None if platforms is None else "".join(f" {text(name)} " for name in platforms)
+
+
+def in_order(timers: Iterable[Row]) -> list[DueTimer]:
+    found = [DueTimer(row["conversation"], row["name"], moment(row["at"])) for row in timers]
+    return sorted(found, key=lambda timer: (timer.at, timer.conversation, timer.name))
+
+
+def turn_key(what: str) -> str:
+    """Where it is kept whose turn something is."""
+    return f"turn:{text(what)}"
 
 
 def settled(settle: Settle) -> Row:

@@ -70,7 +70,7 @@ SELECT min(at) AS at FROM (
                 AND earlier.row < waiting.row
         )
     UNION ALL
-    SELECT min(at) AS at FROM timer
+    SELECT min(CASE WHEN lease_until > at THEN lease_until ELSE at END) AS at FROM timer
 ) AS soonest;
 
 -- name: waiting^
@@ -98,8 +98,26 @@ SELECT effect FROM outbox
 WHERE conversation = :conversation AND message = :message
 ORDER BY row;
 
--- name: due
-SELECT conversation, name, at FROM timer WHERE at <= :now ORDER BY at, conversation, name LIMIT :limit;
+-- name: any_due^
+SELECT 1 AS due FROM timer WHERE at <= :now AND (lease_until IS NULL OR lease_until <= :now) LIMIT 1;
+
+-- name: claim_timers
+-- The rows come in no order.
+UPDATE timer
+SET lease_until = :until
+WHERE (conversation, name) IN (
+    SELECT waiting.conversation, waiting.name FROM timer AS waiting
+    WHERE waiting.at <= :now AND (waiting.lease_until IS NULL OR waiting.lease_until <= :now)
+    ORDER BY waiting.at, waiting.conversation, waiting.name
+    LIMIT :limit
+)
+RETURNING conversation, name, at;
+
+-- name: release_timers
+UPDATE timer SET lease_until = NULL WHERE lease_until IS NOT NULL RETURNING name;
+
+-- name: timer_at^
+SELECT at FROM timer WHERE conversation = :conversation AND name = :timer;
 
 -- name: timers
 SELECT conversation, name, at FROM timer
@@ -117,3 +135,13 @@ DELETE FROM kept WHERE key = :key RETURNING key;
 -- name: kept
 -- A handful of rows; `substr` instead of a range, because collations differ.
 SELECT key, value FROM kept WHERE substr(key, 1, length(:prefix)) = :prefix ORDER BY key;
+
+-- name: take_turn^
+-- `until` and `now` are microseconds of twenty digits, so that they compare as text. No row: somebody else has it.
+INSERT INTO kept (key, value) VALUES (:key, CAST(:until AS TEXT) || ' ' || CAST(:owner AS TEXT))
+ON CONFLICT (key) DO UPDATE SET value = excluded.value
+WHERE substr(kept.value, 1, 20) <= CAST(:now AS TEXT) OR substr(kept.value, 22) = CAST(:owner AS TEXT)
+RETURNING key;
+
+-- name: end_turn^
+DELETE FROM kept WHERE key = :key AND substr(value, 22) = CAST(:owner AS TEXT) RETURNING key;

@@ -7,7 +7,6 @@ import shutil
 import tempfile
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -158,6 +157,10 @@ class Stores(RuleBasedStateMachine):
         rows = self.both(lambda store: store.claim(after(self.now), limit, LEASE, platforms))
         self.claimed += [row.row for row in rows]
 
+    @rule(limit=st.integers(1, 3))
+    def timers_are_taken(self, limit: int) -> None:
+        self.both(lambda store: store.due(after(self.now), limit, LEASE))
+
     @precondition(lambda self: self.claimed)
     @rule(data=st.data(), how=st.sampled_from(["settle", "settle with event", "retry", "give up"]))
     def a_claimed_row_ends(self, data: st.DataObject, how: str) -> None:
@@ -179,7 +182,6 @@ class Stores(RuleBasedStateMachine):
 
     @invariant()
     def they_say_the_same(self) -> None:
-        now = after(self.now)
         for place in PLACES:
             self.both(partial(_load, place))
             self.both(partial(_owner, place))
@@ -189,7 +191,6 @@ class Stores(RuleBasedStateMachine):
         self.both(lambda store: store.next_due())
         self.both(lambda store: store.next_due(("terminal",)))
         self.both(lambda store: store.waiting())
-        self.both(lambda store: store.due(now + timedelta(seconds=9), 3))
         self.both(lambda store: store.timers("re"))
         self.both(lambda store: store.posted_count("terminal"))
         self.both(heads)
