@@ -19,13 +19,42 @@ async def open_store(url: str, *, create: bool = True) -> RecordStore:
         from storage.memory import MemoryStore
 
         return MemoryStore()
-    if url.startswith(("postgresql:", "postgres:")):
+    if _is_postgres(url):
         return await _postgres(url, create)
     from storage.sqlite import open_sqlite
 
-    path = Path(url.removeprefix("sqlite:///"))
+    path = file(url)
     await asyncio.to_thread(_ready, path, create)
     return await open_sqlite(path)
+
+
+async def upgrade(url: str) -> str:
+    """Create the tables, or bring them up to this program's version; gives back that version."""
+    if _is_postgres(url):
+        from storage import postgres_migrate
+        from storage.postgres_url import target
+
+        return await postgres_migrate.upgrade(target(url))
+    from storage import migrate
+
+    return await asyncio.to_thread(migrate.upgrade, file(url))
+
+
+def named(url: str) -> str:
+    """The database as it may be shown: without a password."""
+    if _is_postgres(url):
+        from storage.postgres_url import target
+
+        return target(url).name
+    return str(file(url))
+
+
+def file(url: str) -> Path:
+    return Path(url.removeprefix("sqlite:///"))
+
+
+def _is_postgres(url: str) -> bool:
+    return url.startswith(("postgresql:", "postgres:"))
 
 
 def _ready(path: Path, create: bool) -> None:
@@ -48,7 +77,7 @@ def _ready(path: Path, create: bool) -> None:
 
 
 async def _postgres(url: str, create: bool) -> RecordStore:
-    from storage import postgres_migrate
+    from storage import migrate, postgres_migrate
     from storage.postgres import open_postgres
     from storage.postgres_url import target
 
@@ -62,9 +91,9 @@ async def _postgres(url: str, create: bool) -> RecordStore:
             f"there are no tables of askfirst in {where.name}. Name the right database with ASKFIRST_DATABASE or "
             "--db, or run `askfirst db upgrade` to make them."
         )
-    if version != postgres_migrate.VERSION:
+    if version != migrate.VERSION:
         raise StoreUnavailable(
-            f"the database {where.name} has version {version}; this program needs {postgres_migrate.VERSION}. "
+            f"the database {where.name} has version {version}; this program needs {migrate.VERSION}. "
             "Run `askfirst db upgrade`."
         )
     return await open_postgres(where)

@@ -159,7 +159,7 @@ class MemoryStore:
     async def next_due(self, platforms: Sequence[str] | None = None) -> datetime | None:
         tables = self._open()
         moments = [max(row["ready_at"], row["lease_until"] or 0) for row in self._heads(platforms)]
-        moments += [max(row["at"], row["lease_until"] or 0) for row in tables.timer.values()]
+        moments += [row["lease_until"] or row["at"] for row in tables.timer.values()]
         return moment(min(moments)) if moments else None
 
     async def waiting(self) -> int:

@@ -247,7 +247,7 @@ class PostgresStore:
 
 
 async def _left_as_it_is(connection: Any) -> None:
-    """Nothing of ours changes a connection for longer than a transaction: nothing to reset, and a round trip saved."""
+    """Nothing of ours changes a connection for longer than a transaction; to reset it would cost a round trip."""
 
 
 async def open_postgres(target: Target) -> PostgresStore:

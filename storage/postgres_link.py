@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import suppress
 from typing import Any
 
@@ -33,6 +34,13 @@ async def connect(target: Target) -> Any:
     return await asyncpg.connect(**options(target))
 
 
+async def end(connection: Any) -> None:
+    """Closed politely, or else cut off; what was not committed is rolled back."""
+    with suppress(OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
+        await connection.close(timeout=5)
+    await asyncio.sleep(0)  # a connection that was cut off is let go of in the next turn
+
+
 class Link:
     """One connection, opened when it is first wanted and again after it was lost."""
 
@@ -53,6 +61,5 @@ class Link:
 
     async def close(self) -> None:
         if self._connection is not None:
-            with suppress(OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
-                await self._connection.close(timeout=5)
+            await end(self._connection)
             self._connection = None

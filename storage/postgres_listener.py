@@ -14,7 +14,7 @@ from typing import Any
 
 from bot.faults import log
 from storage.postgres_errors import DATABASE
-from storage.postgres_link import connect
+from storage.postgres_link import connect, end
 from storage.postgres_url import Target
 from storage.postgres_writer import CHANNEL
 
@@ -62,7 +62,7 @@ class Listener:
                 if not gone.is_set():
                     await connection.execute("")  # a network that is gone says nothing by itself
         finally:
-            connection.terminate()
+            await end(connection)
 
     def _anything(self) -> None:
         self._forget(None)

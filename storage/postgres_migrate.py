@@ -14,10 +14,15 @@ from typing import Any
 from bot.ports import NewerDatabase, StoreUnavailable
 from storage.migrate import VERSION, alembic_config
 from storage.postgres_errors import DATABASE, unavailable
-from storage.postgres_link import connect
+from storage.postgres_link import connect, end
 from storage.postgres_url import Target
 
 ALONE = 0x61736B31  # the advisory lock of a migration; any number that nobody else uses ("ask1")
+
+TABLES = """
+    SELECT relname FROM pg_catalog.pg_class
+    WHERE relname IN ('conversation', 'alembic_version') AND pg_catalog.pg_table_is_visible(oid)
+"""
 
 
 async def check(target: Target) -> str | None:
@@ -42,20 +47,20 @@ async def upgrade(target: Target) -> str:
     return VERSION
 
 
-def statements(since: str | None = None) -> str:
-    """The SQL that leads from a version to this program's."""
+def statements(since: str | None = None, until: str = VERSION) -> str:
+    """The SQL that leads from a version (None: from nothing) to another."""
     from alembic import command
 
     config = alembic_config(None)
     config.output_buffer = io.StringIO()
-    command.upgrade(config, f"{since or 'base'}:{VERSION}", sql=True)
+    command.upgrade(config, f"{since or 'base'}:{until}", sql=True)
     return str(config.output_buffer.getvalue())
 
 
 async def _version(connection: Any, target: Target) -> str | None:
-    ours, versioned = await connection.fetchrow(
-        "SELECT to_regclass('conversation') IS NOT NULL, to_regclass('alembic_version') IS NOT NULL"
-    )
+    # Not `to_regclass`: it may remember from before the lock that there was no such table.
+    found_tables = {row["relname"] for row in await connection.fetch(TABLES)}
+    ours, versioned = "conversation" in found_tables, "alembic_version" in found_tables
     if not ours and not versioned:
         return None
     found = await connection.fetchval("SELECT version_num FROM alembic_version") if ours and versioned else None
@@ -84,4 +89,4 @@ async def _opened(target: Target) -> AsyncIterator[Any]:
     except DATABASE as error:
         raise unavailable(error, target.name) from error
     finally:
-        connection.terminate()  # what was not committed is rolled back
+        await end(connection)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import aiosql
-from aiosql.adapters.asyncpg import AsyncPGAdapter
-
-from storage.queries import SQL, Row
+from storage.queries import SQL, Row, named
 
 ONLY_HERE = Path(__file__).parent / "sql_postgres"
+NAME = re.compile(r"(?<![:\w]):(\w+)")
+COMMENT = re.compile(r"--.*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +30,13 @@ class Numbered:
 @cache
 def statements() -> dict[str, Numbered]:
     """Every named statement; where both folders have one, PostgreSQL's own."""
-    found: dict[str, Numbered] = {}
-    for folder in (SQL, ONLY_HERE):
-        adapter = AsyncPGAdapter()
-        loaded = aiosql.from_path(folder, lambda made=adapter: made, mandatory_parameters=False)  # type: ignore[arg-type, misc]
-        for name in loaded.available_queries:
-            if "_cursor" not in name:
-                sql = getattr(loaded, name).sql
-                found[name] = Numbered(sql, tuple(adapter.var_sorted[name]))
-    return found
+    return {name: _numbered(found.sql) for name, found in {**named(SQL), **named(ONLY_HERE)}.items()}
+
+
+def _numbered(sql: str) -> Numbered:
+    names: dict[str, int] = {}
+    text = NAME.sub(lambda found: f"${names.setdefault(found[1], len(names) + 1)}", COMMENT.sub("", sql))
+    return Numbered(text, tuple(names))
 
 
 async def many(name: str, connection: Any, batch: Sequence[Row]) -> None:

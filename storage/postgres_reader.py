@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from storage.postgres_errors import DATABASE, unavailable
-from storage.postgres_link import connect
+from storage.postgres_link import connect, end
 from storage.postgres_queries import statements
 from storage.postgres_url import Target
 from storage.queries import Row
@@ -79,4 +79,4 @@ async def open_snapshot(target: Target) -> AsyncIterator[PostgresSnapshot]:
     except DATABASE as error:
         raise unavailable(error, target.name) from error
     finally:
-        connection.terminate()
+        await end(connection)

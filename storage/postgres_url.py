@@ -30,12 +30,8 @@ class Target:
         return f"Target({self.name})"
 
 
-def is_postgres(url: str) -> bool:
-    return url.startswith(tuple(f"{scheme}:" for scheme in SCHEMES))
-
-
 def target(url: str) -> Target:
-    """Our own parameters are `pool` (how many connections) and `pgbouncer` (true or false); others are the driver's."""
+    """Of the parameters, `pool` (how many connections) and `pgbouncer` (true, false) are ours."""
     try:
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port

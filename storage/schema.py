@@ -168,6 +168,7 @@ audit_head = Table(
 _WAITING = text("state = 'waiting'")
 _SENT = text("message IS NOT NULL")
 _CARD = text("card IS NOT NULL")
+_TAKEN = text("lease_until IS NOT NULL")
 _POSTED = text("kind = 'say' AND state = 'sent'")
 
 outbox = Table(
@@ -220,5 +221,6 @@ timer = Table(
     Column("lease_until", Whole),  # whoever took it to fire it has until then
     PrimaryKeyConstraint("conversation", "name"),
     Index("timer_at", "at"),
+    Index("timer_taken", "lease_until", sqlite_where=_TAKEN, postgresql_where=_TAKEN),
     sqlite_strict=True,
 )

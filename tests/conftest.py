@@ -18,3 +18,9 @@ def postgres() -> Iterator[PostgresServer]:
         pytest.fail(str(missing), pytrace=False)
     yield server
     server.remove()
+
+
+@pytest.fixture
+async def postgres_url(postgres: PostgresServer) -> str:
+    """A database with the tables of askfirst and nothing in them."""
+    return await postgres.emptied()

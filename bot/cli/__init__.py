@@ -28,7 +28,7 @@ app = typer.Typer(
     help="Askfirst asks before anyone acts: conversational intake in chat, stored with proof.",
 )
 audit_app = typer.Typer(no_args_is_help=True, help="The audit log.")
-db_app = typer.Typer(no_args_is_help=True, help="The database file.")
+db_app = typer.Typer(no_args_is_help=True, help="The database.")
 app.add_typer(audit_app, name="audit")
 app.add_typer(db_app, name="db")
 
@@ -242,9 +242,10 @@ def audit_verify(as_json: Json = False, db: Db = None) -> None:
 @db_app.command("upgrade")
 def db_upgrade(db: Db = None) -> None:
     """Make the database, or bring it up to this program's version."""
-    from storage import migrate
+    from storage import named, upgrade
 
-    typer.echo(f"{_path(db)}: version {migrate.upgrade(_path(db))}")
+    url = _settings(database=db).database
+    typer.echo(f"{named(url)}: version {asyncio.run(upgrade(url))}")
 
 
 @db_app.command("backup")

@@ -168,3 +168,5 @@ CREATE TABLE "timer" (
  STRICT;
 
 CREATE INDEX timer_at ON timer (at);
+
+CREATE INDEX timer_taken ON timer (lease_until) WHERE lease_until IS NOT NULL;

@@ -70,7 +70,9 @@ SELECT min(at) AS at FROM (
                 AND earlier.row < waiting.row
         )
     UNION ALL
-    SELECT min(CASE WHEN lease_until > at THEN lease_until ELSE at END) AS at FROM timer
+    SELECT min(at) AS at FROM timer WHERE lease_until IS NULL
+    UNION ALL
+    SELECT min(lease_until) AS at FROM timer WHERE lease_until IS NOT NULL
 ) AS soonest;
 
 -- name: waiting^

@@ -20,7 +20,6 @@ ALLOWED = {
     "next_due": {"SCAN waiting", "SCAN timer", "SCAN soonest"},  # the same; two rows
     "waiting": {"SCAN outbox"},  # the same
     "claim_timers": {"USE TEMP B-TREE FOR RIGHT PART OF ORDER BY"},  # timers of the same microsecond
-    "release_timers": {"SCAN timer"},  # few; at the start
     "timers": {"SCAN timer", "USE TEMP B-TREE FOR RIGHT PART OF ORDER BY"},  # few; for people and at the start
     "sessions": {"SCAN session"},  # all of them, in the order of an index
     "clarifications": {
@@ -56,7 +55,7 @@ def test_a_statement_goes_by_an_index(connection: sqlite3.Connection, name: str)
     for step in costly:
         assert any(step.startswith(start) for start in allowed), "\n".join(plan)
         if step.startswith("SCAN") and not re.search("soonest|clarified|CONSTANT|always", step):
-            assert "USING" in step or name in ("timers", "release_timers"), "\n".join(plan)
+            assert "USING" in step or name == "timers", "\n".join(plan)
 
 
 def test_the_outbox_is_searched_among_waiting_rows_only(connection: sqlite3.Connection) -> None:
