@@ -19,8 +19,12 @@ async def open_store(url: str, *, create: bool = True) -> RecordStore:
         from storage.memory import MemoryStore
 
         return MemoryStore()
-    if _is_postgres(url):
-        return await _postgres(url, create)
+    if is_postgres(url):
+        from storage.postgres import open_postgres
+        from storage.postgres_url import target
+
+        await (upgrade(url) if create else ready(url))
+        return await open_postgres(target(url))
     from storage.sqlite import open_sqlite
 
     path = file(url)
@@ -30,7 +34,7 @@ async def open_store(url: str, *, create: bool = True) -> RecordStore:
 
 async def upgrade(url: str) -> str:
     """Create the tables, or bring them up to this program's version; gives back that version."""
-    if _is_postgres(url):
+    if is_postgres(url):
         from storage import postgres_migrate
         from storage.postgres_url import target
 
@@ -42,7 +46,7 @@ async def upgrade(url: str) -> str:
 
 def named(url: str) -> str:
     """The database as it may be shown: without a password."""
-    if _is_postgres(url):
+    if is_postgres(url):
         from storage.postgres_url import target
 
         return target(url).name
@@ -53,7 +57,7 @@ def file(url: str) -> Path:
     return Path(url.removeprefix("sqlite:///"))
 
 
-def _is_postgres(url: str) -> bool:
+def is_postgres(url: str) -> bool:
     return url.startswith(("postgresql:", "postgres:"))
 
 
@@ -76,15 +80,15 @@ def _ready(path: Path, create: bool) -> None:
         )
 
 
-async def _postgres(url: str, create: bool) -> RecordStore:
+async def ready(url: str) -> None:
+    """Refuse a database that is not there, or has another version than this program."""
+    if not is_postgres(url):
+        await asyncio.to_thread(_ready, file(url), create=False)
+        return
     from storage import migrate, postgres_migrate
-    from storage.postgres import open_postgres
     from storage.postgres_url import target
 
     where = target(url)
-    if create:
-        await postgres_migrate.upgrade(where)
-        return await open_postgres(where)
     version = await postgres_migrate.check(where)
     if version is None:
         raise StoreUnavailable(
@@ -96,4 +100,3 @@ async def _postgres(url: str, create: bool) -> RecordStore:
             f"the database {where.name} has version {version}; this program needs {migrate.VERSION}. "
             "Run `askfirst db upgrade`."
         )
-    return await open_postgres(where)

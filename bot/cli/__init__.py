@@ -255,18 +255,26 @@ def db_backup(
     """Copy the database while it is in use, and check the copy."""
     from storage.backup import backup
 
-    asyncio.run(backup(_path(db), target))
+    asyncio.run(backup(_settings(database=db).database, target))
     typer.echo(f"{target}: written and checked")
+
+
+@db_app.command("copy")
+def db_copy(
+    source: Annotated[str, typer.Argument(metavar="FROM", help="A SQLite file or postgresql://…")],
+    target: Annotated[str, typer.Argument(metavar="TO", help="An empty database of either kind.")],
+    as_json: Json = False,
+) -> None:
+    """Move everything from SQLite to PostgreSQL or back, compare every row, and verify the audit log."""
+    from bot.cli.records import copy_database
+
+    _run(copy_database(source, target, as_json))
 
 
 def _settings(**given: Any) -> Settings:
     from config.settings import load_settings
 
     return load_settings(**given)
-
-
-def _path(db: str | None) -> Path:
-    return Path(_settings(database=db).database.removeprefix("sqlite:///"))
 
 
 def main() -> None:
