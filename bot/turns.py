@@ -11,15 +11,23 @@ from bot.faults import log, report
 from bot.ports import Clock, Store, StoreUnavailable
 
 TURN = timedelta(seconds=20)  # a worker that died keeps the others waiting for no longer
-LOOK = 5.0  # seconds between looks whether it is our turn, and while it is, between renewals
+LOOKS = 4  # in the length of a turn: whether it is ours, and while it is, to renew it
 
 
 class Turn:
     """Runs `work` while it has the turn. Whoever dies, or can not reach the database, loses it."""
 
     def __init__(
-        self, what: str, owner: str, work: Callable[[], Awaitable[None]], store: Store, clock: Clock
+        self,
+        what: str,
+        owner: str,
+        work: Callable[[], Awaitable[None]],
+        store: Store,
+        clock: Clock,
+        length: timedelta = TURN,
     ) -> None:
+        self._length = length
+        self._look = length / LOOKS
         self._what = what
         self._owner = owner
         self._work = work
@@ -38,9 +46,9 @@ class Turn:
             while True:
                 now = self._clock.now()
                 if await self._take(now):
-                    until = now + TURN
+                    until = now + self._length
                     self._begin()
-                elif self._working is not None and now >= until - timedelta(seconds=LOOK):
+                elif self._working is not None and now >= until - self._look:
                     await self._end()  # before another one may begin
                 await self._rest()
         finally:
@@ -52,7 +60,7 @@ class Turn:
 
     async def _take(self, now: datetime) -> bool:
         try:
-            return await self._store.take_turn(self._what, self._owner, now, now + TURN)
+            return await self._store.take_turn(self._what, self._owner, now, now + self._length)
         except StoreUnavailable as error:
             report("turn_not_taken", error, at=self._what)
             return False
@@ -60,9 +68,9 @@ class Turn:
     async def _rest(self) -> None:
         """A pause, cut short when the work ends by itself: it never does, unless it has failed."""
         if self._working is None:
-            await self._clock.sleep(LOOK)
+            await self._clock.sleep(self._look.total_seconds())
             return
-        pause = asyncio.ensure_future(self._clock.sleep(LOOK))
+        pause = asyncio.ensure_future(self._clock.sleep(self._look.total_seconds()))
         try:
             await asyncio.wait((pause, self._working), return_when=asyncio.FIRST_COMPLETED)
         finally:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from bot.faults import log
+from bot.faults import log, report
 from storage.postgres_errors import DATABASE
 from storage.postgres_link import connect, end
 from storage.postgres_url import Target
@@ -46,6 +46,8 @@ class Listener:
                     await self._listen()
                 except DATABASE as error:
                     log.warning("listener_lost", error=type(error).__name__)
+                except Exception as error:  # noqa: BLE001 - without news the others' work is looked for all the same
+                    report("listener_failed", error)
             self._anything()
             await asyncio.sleep(BLIND)
 
@@ -60,7 +62,7 @@ class Listener:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(gone.wait(), LOOK)
                 if not gone.is_set():
-                    await connection.execute("")  # a network that is gone says nothing by itself
+                    await connection.execute("SELECT 1")  # a network that is gone says nothing by itself
         finally:
             await end(connection)
 

@@ -11,6 +11,7 @@ import socket
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
+from datetime import timedelta
 from types import MappingProxyType
 from typing import Protocol
 
@@ -25,10 +26,11 @@ from adapters.telegram.surface import TelegramSurface, TokenRefused, Webhook, co
 from bot.app import Program, load_book, program, set_up_logging
 from bot.clock import SystemClock
 from bot.core.book import Book
+from bot.outbox import Patience
 from bot.pace import Pace
 from bot.ports import StoreUnavailable, Transport
 from bot.runner import fresh_id
-from bot.turns import Turn
+from bot.turns import TURN, Turn
 from config.settings import BadSettings, Settings, TelegramSettings
 
 GENERAL = (
@@ -143,10 +145,15 @@ def commands(book: Book, platform: str = TelegramSurface.platform) -> list[tuple
 
 
 async def _serve(running: Program, surfaces: Sequence[Surface], settings: Settings, stop: asyncio.Event) -> None:
-    outbox = running.outbox(*(s.transport for s in surfaces), paces={s.platform: s.pace for s in surfaces})
+    lease = timedelta(seconds=settings.lease_seconds)
+    outbox = running.outbox(
+        *(s.transport for s in surfaces),
+        paces={s.platform: s.pace for s in surfaces},
+        patience=Patience(lease=lease, send=lease.total_seconds() / 2),
+    )
     if not running.store.shared:  # one process a SQLite file: what was claimed, a process that is no more has claimed
         await running.store.release([s.platform for s in surfaces])
-    turns = {s.platform: _turn(running, s) for s in surfaces if s.alone and running.store.shared}
+    turns = {s.platform: _turn(running, s, min(TURN, lease)) for s in surfaces if s.alone and running.store.shared}
     server = _server(running, surfaces, turns, settings)
     try:
         async with asyncio.TaskGroup() as group:
@@ -169,8 +176,8 @@ async def _serve(running: Program, surfaces: Sequence[Surface], settings: Settin
         await running.runner.finish()
 
 
-def _turn(running: Program, surface: Surface) -> Turn:
-    return Turn(surface.platform, fresh_id(), surface.run, running.store, running.clock)
+def _turn(running: Program, surface: Surface, length: timedelta) -> Turn:
+    return Turn(surface.platform, fresh_id(), surface.run, running.store, running.clock, length)
 
 
 async def _end(*tasks: asyncio.Task[None]) -> None:

@@ -9,9 +9,11 @@ from datetime import timedelta
 import pytest
 
 from bot.ports import StoreUnavailable
-from bot.turns import LOOK, TURN, Turn
+from bot.turns import LOOKS, TURN, Turn
 from tests.fakes.clock import ManualClock, turns, until
 from tests.fakes.store import FakeStore
+
+LOOK = TURN / LOOKS
 
 
 class Poller:
@@ -86,7 +88,7 @@ async def test_who_can_not_renew_stops_before_another_may_begin() -> None:
     stopped_after = timedelta(0)
     while first.working:
         clock.advance(LOOK)
-        stopped_after += timedelta(seconds=LOOK)
+        stopped_after += LOOK
         await turns()
     assert stopped_after < TURN
     assert not turn.ours

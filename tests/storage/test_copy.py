@@ -37,13 +37,13 @@ from tests.storage.build import (
 async def filled(url: str) -> None:
     """Something of everything, with rows in every state and texts that are easily spoilt."""
     store = await open_store(url)
-    words = "1: B — „ü“ ‮ \\ ' \" \t\r\n 😀 \\N \x1f"
+    words = "1: B — „ü“ \u202e \\ ' \" \t\r\n 😀 \\N \x1f"
     record = clarification(chosen_text=words, platform_at=after(-5))
     rows: dict[str, Any] = {
         "sessions": (session_row(result={"a": words}),),
         "out": (say(words, card="c"), say("two")),
     }
-    await store.commit(commit("e1", mark=words, **rows, **recorded(record)))
+    await store.commit(commit("e1", mark=words, **rows, **recorded(record, clarification("other"))))
     await store.commit(commit("e2", 1, **recorded(clarification(revision=2, chosen="A"))))
     await store.commit(commit("e3", 2, **taken_back(revision=2), timers_set=(("t", after(9)), ("u", START))))
     await store.commit(commit("e4", 0, "telegram:4503599627370495", audit=(entry(session=None, said=words),)))

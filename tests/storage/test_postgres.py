@@ -12,7 +12,7 @@ import asyncpg
 import pytest
 
 from bot.ports import StaleRevision, StoreUnavailable
-from storage import named, open_store, postgres_link, postgres_writer
+from storage import named, open_store, postgres_link, postgres_listener, postgres_writer
 from storage.postgres import PostgresStore
 from storage.postgres_writer import Writer
 from storage.readers import events
@@ -135,6 +135,14 @@ async def test_what_another_worker_changes_is_forgotten_and_its_work_is_heard_of
     await eventually(lambda: rung)
     await b.commit(commit("e4", 3))  # its own news change nothing
     assert ROOM in b._hot
+
+
+async def test_a_listener_without_news_looks_all_the_same(opens: Opens, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(postgres_listener, "LOOK", 0.01)
+    a = await opens()
+    rung: list[int] = []
+    a.listen(lambda: rung.append(1))
+    await eventually(lambda: len(rung) > 3)
 
 
 async def test_many_places_at_once_are_news_too(opens: Opens) -> None:
