@@ -11,14 +11,14 @@ PAGE = (ROOT / "docs" / "guarantees.md").read_text(encoding="utf-8")
 NAMED = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", PAGE)
 
 
-def tests_in(path: Path) -> set[str]:
+def functions_of(path: Path) -> set[str]:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
 
 
 def test_every_test_that_is_named_exists() -> None:
     assert len(NAMED) > 30
-    missing = [f"{file}::{name}" for file, name in NAMED if name not in tests_in(ROOT / file)]
+    missing = [f"{file}::{name}" for file, name in NAMED if name not in functions_of(ROOT / file)]
     assert missing == []
 
 

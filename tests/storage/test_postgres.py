@@ -322,9 +322,7 @@ async def test_behind_a_pooler_no_statement_is_prepared_by_name(opens: Opens) ->
         assert await connection.fetch("SELECT * FROM pg_prepared_statements WHERE name <> ''") == []
 
 
-async def test_an_acknowledged_commit_is_on_the_disk_whatever_the_server_says(
-    opens: Opens, postgres_url: str
-) -> None:
+async def test_an_acknowledged_commit_is_on_the_disk_whatever_the_default(opens: Opens, postgres_url: str) -> None:
     database = postgres_url.split("/")[3].split("?")[0]
     await raw(postgres_url, f"ALTER DATABASE {database} SET synchronous_commit = off")
     try:
