@@ -34,6 +34,7 @@ from tests.fakes.telegram import Person, TelegramServer, WallClock
 
 LEASE = "4"  # seconds
 END = "Handed to"
+LIFE = 2.0  # seconds that a process serves, on average; some messages take more than one, and have to come through
 PATIENCE = 8.0  # seconds after which a person tries once more
 
 
@@ -85,17 +86,22 @@ class Campaign:
                 await asyncio.sleep(0.02)
 
     async def people_answer(self, people: Sequence[Person], intakes: int, kills: int, chance: random.Random) -> None:
-        """Until everybody is through and enough processes were killed."""
-        through = asyncio.gather(*(_answers(ana, intakes, random.Random(n)) for n, ana in enumerate(people)))
+        """Everybody goes through so many intakes, and through more until enough processes were killed."""
+        over = asyncio.Event()
+        talking = (_answers(ana, intakes, over, random.Random(n)) for n, ana in enumerate(people))
+        through = asyncio.gather(*talking)
         for number in range(len(self.processes)):
             await self.start(number)
-        for _ in range(kills):
-            if chance.random() < 0.8:  # the others die while they start
+        while self.kills < kills:
+            if chance.random() < 0.9:  # the others die while they start
                 await self.serves()
-            await asyncio.sleep(chance.uniform(0, 1.0))
+            await asyncio.wait((through,), timeout=chance.expovariate(1 / LIFE))
+            if through.done():
+                await through  # says who has failed
             number = chance.randrange(len(self.processes))
             await self.kill(number)
             await self.start(number)
+        over.set()
         await through
 
     async def compared(self, people: Sequence[Person], intakes: int) -> None:
@@ -165,7 +171,7 @@ def mine(ana: Person) -> list[str]:
     return [message.text for message in ana.chat.messages.values() if message.mine]
 
 
-async def _answers(ana: Person, intakes: int, chance: random.Random) -> None:
+async def _answers(ana: Person, intakes: int, over: asyncio.Event, chance: random.Random) -> None:
     """Whole intakes, one after the other; what gets no answer for long is said again, as people do."""
     for intake in range(1, intakes + 1):
         await _until(
@@ -180,13 +186,21 @@ async def _answers(ana: Person, intakes: int, chance: random.Random) -> None:
         await _until(ana, lambda: ana.say("accept recommendations"), "Handed to", intake, chance)
 
 
+def _takes_b(ana: Person) -> None:
+    """By the button, where there still is one."""
+    try:
+        ana.press("b")
+    except (AssertionError, LookupError, StopIteration, ValueError):
+        ana.say("b")
+
+
 async def _until(ana: Person, act: Callable[[], Any], words: str, times: int, chance: random.Random) -> None:
     def there() -> bool:
         return sum(words in text for text in mine(ana)) >= times or (
             words != "Handed to" and sum("Handed to" in text for text in mine(ana)) >= times
         )
 
-    for _ in range(60):
+    for _ in range(300):
         await asyncio.sleep(chance.uniform(0, 0.3))
         act()
         try:

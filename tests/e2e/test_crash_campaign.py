@@ -31,9 +31,9 @@ async def test_a_few_kills_of_two_workers_on_postgresql(tmp_path: Path, postgres
 
 @pytest.mark.soak
 async def test_two_hundred_kills_on_sqlite(tmp_path: Path) -> None:
-    await run(str(tmp_path / "askfirst.db"), tmp_path, people=8, workers=1, intakes=10, kills=200)
+    await run(str(tmp_path / "askfirst.db"), tmp_path, people=8, workers=1, intakes=3, kills=200)
 
 
 @pytest.mark.soak
 async def test_two_hundred_kills_of_two_workers_on_postgresql(tmp_path: Path, postgres: PostgresServer) -> None:
-    await run(await postgres.new_database(), tmp_path, people=8, workers=2, intakes=10, kills=200)
+    await run(await postgres.new_database(), tmp_path, people=8, workers=2, intakes=3, kills=200)
