@@ -30,7 +30,7 @@ LOST = (
     OSError,
     TimeoutError,
 )
-DATABASE = (*GUILTY, *CROSSED, *LOST, asyncpg.PostgresError)
+DATABASE = (*LOST, asyncpg.PostgresError)
 
 _MEANINGS: tuple[tuple[type[BaseException], str], ...] = (
     (pg.InvalidPasswordError, "it refuses the password. Correct ASKFIRST_DATABASE."),

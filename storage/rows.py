@@ -119,7 +119,7 @@ def prepare(commit: Commit) -> Prepared:
         "keep_clarification": [row for row in clarifications if row["revision"] > 1],
         "put_clarification": clarifications,
         "put_session": [_session(record, place) for record in commit.sessions],
-        "add_audit": [_audit(record, at, clarifications) for record in commit.audit],
+        "add_audit": [audit_row(record, at, clarifications) for record in commit.audit],
     }
     if commit.settle is not None:
         rows["settle"] = [settled(commit.settle)]
@@ -217,7 +217,7 @@ def _each_once(named: list[Row]) -> None:
             raise Unstorable(f"one event names clarification {id_} of session {session} {times} times")
 
 
-def _audit(record: Audit, at: int, clarifications: list[Row]) -> Row:
+def audit_row(record: Audit, at: int, clarifications: Sequence[Row] = ()) -> Row:
     """The row without its place in the chain. The entry of a clarification gets the hash of the whole of it."""
     if record.event not in EVENTS:
         raise Unstorable(f"{record.event!r} is not in the audit vocabulary (bot/core/audit.py)")

@@ -271,6 +271,24 @@ def db_copy(
     _run(copy_database(source, target, as_json))
 
 
+@db_app.command("prune")
+def db_prune(
+    older_than: Annotated[int, typer.Option("--older-than", metavar="DAYS", min=7, help="Nothing happened since.")],
+    archive: Annotated[
+        str | None, typer.Option("--archive", metavar="FILE", help="Kept there, a line a place.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count.")] = False,
+    as_json: Json = False,
+    db: Db = None,
+) -> None:
+    """Archive and remove places that nobody has used for so long and in which nothing is open."""
+    from bot.cli.records import prune_database
+
+    if archive is None and not dry_run:
+        fail("give --archive FILE: what is removed is kept there (/dev/null keeps nothing)", 2)
+    _run(prune_database(_settings(database=db).database, older_than, archive, dry_run, as_json))
+
+
 def _settings(**given: Any) -> Settings:
     from config.settings import load_settings
 

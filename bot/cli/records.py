@@ -133,6 +133,29 @@ async def copy_database(source: str, target: str, as_json: bool) -> int:
     return 1 if findings else 0
 
 
+async def prune_database(database: str, days: int, archive: str | None, dry: bool, as_json: bool) -> int:
+    from contextlib import nullcontext
+    from dataclasses import asdict
+    from datetime import timedelta
+
+    from bot.clock import SystemClock
+    from storage.prune import opened_archive, prune
+
+    now = SystemClock().now()
+    with nullcontext() if dry or archive is None else opened_archive(archive) as written:
+        done = await prune(database, now - timedelta(days=days), now, written, dry=dry)
+    if as_json:
+        typer.echo(json.dumps({**asdict(done), "dry_run": dry}))
+    elif dry:
+        typer.echo(f"{done.places} places would go")
+    else:
+        typer.echo(
+            f"{done.places} places removed, with {done.sessions} sessions, {done.clarifications} clarifications, "
+            f"{done.events} events and {done.messages} messages; they are in {archive}"
+        )
+    return 0
+
+
 async def verify_audit(settings: Settings, as_json: bool) -> int:
     async with opened(settings) as store:
         findings = await verify(store)

@@ -173,39 +173,39 @@ def mine(ana: Person) -> list[str]:
 
 async def _answers(ana: Person, intakes: int, over: asyncio.Event, chance: random.Random) -> None:
     """Whole intakes, one after the other; what gets no answer for long is said again, as people do."""
-    for intake in range(1, intakes + 1):
-        await _until(
-            ana,
-            lambda: ana.say("I have an abstract and a set of papers."),
-            "What shall come out of it?",
-            intake,
-            chance,
-        )
-        await _until(ana, lambda: ana.press("b"), "Literature review ·", intake, chance)
-        await _until(ana, lambda: ana.say("1: B, 2: A"), "Still open", intake, chance)
-        await _until(ana, lambda: ana.say("accept recommendations"), "Handed to", intake, chance)
+    acts: tuple[tuple[Callable[[], Any], str], ...] = (
+        (lambda: ana.say("I have an abstract and a set of papers."), "What shall come out of it?"),
+        (lambda: _takes_b(ana), "Literature review ·"),
+        (lambda: ana.say("1: B, 2: A"), "Still open"),
+        (lambda: ana.say("accept recommendations"), END),
+    )
+    intake = 0
+    while intake < intakes or not over.is_set():
+        intake += 1
+        for act, words in acts:
+            await _until(ana, act, words, intake, chance)
 
 
 def _takes_b(ana: Person) -> None:
     """By the button, where there still is one."""
     try:
         ana.press("b")
-    except (AssertionError, LookupError, StopIteration, ValueError):
+    except AssertionError:
         ana.say("b")
 
 
 async def _until(ana: Person, act: Callable[[], Any], words: str, times: int, chance: random.Random) -> None:
     def there() -> bool:
-        return sum(words in text for text in mine(ana)) >= times or (
-            words != "Handed to" and sum("Handed to" in text for text in mine(ana)) >= times
-        )
+        """The words, so many times; or the end of this intake already, where something was said twice."""
+        seen = mine(ana)
+        return any(sum(word in text for text in seen) >= times for word in (words, END))
 
     for _ in range(300):
         await asyncio.sleep(chance.uniform(0, 0.3))
         act()
         try:
             async with asyncio.timeout(PATIENCE):
-                while not there():  # noqa: ASYNC110 - as above
+                while not there():  # noqa: ASYNC110 - another process brings it about
                     await asyncio.sleep(0.02)
         except TimeoutError:
             continue
