@@ -18,7 +18,7 @@ from bot.core.state import Conversation
 from bot.ports import Commit, DueTimer, DuplicateEvent, OutboxRow, Settle, StaleRevision, StoreUnavailable
 from storage.chain import EMPTY, Head, linked
 from storage.records import Snapshot
-from storage.rows import Prepared, Row, Unstorable, in_order, outbox_row, prepare, settled, turn_key
+from storage.rows import Prepared, Row, Unstorable, in_order, looking, outbox_row, prepare, settled, turn_key
 from storage.values import micros, moment, text, turn
 
 
@@ -133,8 +133,11 @@ class MemoryStore:
     async def claim(
         self, now: datetime, limit: int, lease: timedelta, platforms: Sequence[str] | None = None
     ) -> Sequence[OutboxRow]:
-        at = micros(now)
-        free = [row for row in self._heads(platforms) if row["ready_at"] <= at and (row["lease_until"] or 0) <= at]
+        look = looking(now, lease, limit)
+        ready = (
+            r for r in self._heads(platforms) if r["ready_at"] <= look["now"] or r["created_at"] > look["jumped"]
+        )
+        free = [row for row in ready if _is_free(row, look)]
         taken = sorted(free, key=lambda row: row["row"])[:limit]
         for row in taken:
             row["lease_until"] = micros(now + lease)
@@ -201,8 +204,8 @@ class MemoryStore:
     # -- timers --------------------------------------------------------------------------------------------------
 
     async def due(self, now: datetime, limit: int, lease: timedelta) -> Sequence[DueTimer]:
-        at, rows = micros(now), self._open().timer.values()
-        taken = in_order(row for row in rows if row["at"] <= at and (row["lease_until"] or 0) <= at)[:limit]
+        look, rows = looking(now, lease, limit), self._open().timer.values()
+        taken = in_order(row for row in rows if row["at"] <= look["now"] and _is_free(row, look))[:limit]
         for timer in taken:
             self.tables.timer[timer.conversation, timer.name]["lease_until"] = micros(now + lease)
         return taken
@@ -275,6 +278,15 @@ class MemorySnapshot:
 
     async def chain_head(self, chain: str) -> Row | None:
         return self._tables.audit_head.get(text(chain))
+
+
+def _is_ready(row: Row, look: Row) -> bool:
+    return bool(row["ready_at"] <= look["now"] or row["created_at"] > look["jumped"])
+
+
+def _is_free(row: Row, look: Row) -> bool:
+    lease = row["lease_until"] or 0
+    return bool(lease <= look["now"] or lease > look["jumped"])
 
 
 async def _each(rows: Iterable[Row]) -> AsyncIterator[Row]:

@@ -33,7 +33,7 @@ from storage.postgres_url import Target
 from storage.postgres_writer import Writer
 from storage.queries import Row
 from storage.records import Snapshot
-from storage.rows import in_order, listed, outbox_row, prepare, settled, turn_key
+from storage.rows import in_order, listed, looking, outbox_row, prepare, settled, turn_key
 from storage.values import micros, moment, text, turn
 
 HOT = 1024  # conversations kept decoded: a long one takes about 100 kB
@@ -146,7 +146,7 @@ class PostgresStore:
     async def claim(
         self, now: datetime, limit: int, lease: timedelta, platforms: Sequence[str] | None = None
     ) -> Sequence[OutboxRow]:
-        values = {"now": micros(now), "until": micros(now + lease), "limit": limit, "platforms": listed(platforms)}
+        values = {**looking(now, lease, limit), "platforms": listed(platforms)}
         taken = sorted(await self._rows("claim", **values), key=lambda row: row["row"])
         return [row for row in [await self._readable(row, now) for row in taken] if row is not None]
 
@@ -190,7 +190,7 @@ class PostgresStore:
     # -- timers --------------------------------------------------------------------------------------------------
 
     async def due(self, now: datetime, limit: int, lease: timedelta) -> Sequence[DueTimer]:
-        values = {"now": micros(now), "until": micros(now + lease), "limit": limit}
+        values = looking(now, lease, limit)
         return in_order(await self._rows("claim_timers", **values))
 
     async def timer_at(self, conversation: str, name: str) -> datetime | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from pydantic_core import PydanticSerializationError
@@ -159,6 +160,20 @@ def outbox_row(row: Row, decode: Callable[[str], Say | Redraw]) -> OutboxRow:
 def listed(platforms: Sequence[str] | None) -> str | None:
     """Names of platforms as `claim` and `next_due` want them: a space around each."""
     return None if platforms is None else "".join(f" {text(name)} " for name in platforms)
+
+
+# A moment so far ahead of a lease taken now is of a clock that was wrong: hosts differ by seconds, not by hours.
+WRONG = timedelta(hours=1)
+
+
+def looking(now: datetime, lease: timedelta, limit: int) -> Row:
+    """The moments that a claim compares with."""
+    return {
+        "now": micros(now),
+        "until": micros(now + lease),
+        "jumped": micros(now + lease + WRONG),
+        "limit": limit,
+    }
 
 
 def in_order(timers: Iterable[Row]) -> list[DueTimer]:

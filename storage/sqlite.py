@@ -24,7 +24,7 @@ from bot.ports import Commit, DueTimer, DuplicateEvent, OutboxRow, Settle
 from storage.lane import Lane, open_lane
 from storage.queries import many, one, rows
 from storage.records import Snapshot
-from storage.rows import Row, in_order, listed, outbox_row, prepare, settled, turn_key
+from storage.rows import Row, in_order, listed, looking, outbox_row, prepare, settled, turn_key
 from storage.sqlite_reader import open_snapshot
 from storage.sqlite_writer import Writer
 from storage.values import micros, moment, text, turn
@@ -138,7 +138,7 @@ class SqliteStore:
     async def claim(
         self, now: datetime, limit: int, lease: timedelta, platforms: Sequence[str] | None = None
     ) -> Sequence[OutboxRow]:
-        values = {"now": micros(now), "until": micros(now + lease), "limit": limit, "platforms": listed(platforms)}
+        values = {**looking(now, lease, limit), "platforms": listed(platforms)}
 
         def change(connection: sqlite3.Connection) -> list[Row]:
             taken = rows("claim", connection, **values)
@@ -185,9 +185,9 @@ class SqliteStore:
     # -- timers --------------------------------------------------------------------------------------------------
 
     async def due(self, now: datetime, limit: int, lease: timedelta) -> Sequence[DueTimer]:
-        if await self._read("any_due", now=micros(now)) is None:  # nearly always; a look costs the writer nothing
+        values = looking(now, lease, limit)
+        if await self._read("any_due", **values) is None:  # nearly always; a look costs the writer nothing
             return []
-        values = {"now": micros(now), "until": micros(now + lease), "limit": limit}
         taken: list[Row] = await self._writer.ask(lambda connection: rows("claim_timers", connection, **values))
         return in_order(taken)
 

@@ -4,13 +4,15 @@
 -- name: claim
 -- The rows come in no order. :platforms is a list of names with a space around each, or NULL for all; `replace` finds
 -- a name in it exactly, in both databases.
+-- What lies beyond :jumped was written under a clock that has been set back since, and would wait until it comes again.
 -- "+row" keeps SQLite from walking the whole table by its key, for the sake of the order, past the partial index.
 UPDATE outbox
 SET lease_until = :until
 WHERE row IN (
     SELECT waiting.row FROM outbox AS waiting
     WHERE waiting.state = 'waiting'
-        AND waiting.ready_at <= :now AND (waiting.lease_until IS NULL OR waiting.lease_until <= :now)
+        AND (waiting.ready_at <= :now OR waiting.created_at > :jumped)
+        AND (waiting.lease_until IS NULL OR waiting.lease_until <= :now OR waiting.lease_until > :jumped)
         AND (
             CAST(:platforms AS TEXT) IS NULL
             OR replace(CAST(:platforms AS TEXT), ' ' || waiting.platform || ' ', '') <> CAST(:platforms AS TEXT)
@@ -101,7 +103,9 @@ WHERE conversation = :conversation AND message = :message
 ORDER BY row;
 
 -- name: any_due^
-SELECT 1 AS due FROM timer WHERE at <= :now AND (lease_until IS NULL OR lease_until <= :now) LIMIT 1;
+SELECT 1 AS due FROM timer
+WHERE at <= :now AND (lease_until IS NULL OR lease_until <= :now OR lease_until > :jumped)
+LIMIT 1;
 
 -- name: claim_timers
 -- The rows come in no order.
@@ -109,7 +113,8 @@ UPDATE timer
 SET lease_until = :until
 WHERE (conversation, name) IN (
     SELECT waiting.conversation, waiting.name FROM timer AS waiting
-    WHERE waiting.at <= :now AND (waiting.lease_until IS NULL OR waiting.lease_until <= :now)
+    WHERE waiting.at <= :now
+        AND (waiting.lease_until IS NULL OR waiting.lease_until <= :now OR waiting.lease_until > :jumped)
     ORDER BY waiting.at, waiting.conversation, waiting.name
     LIMIT :limit
 )

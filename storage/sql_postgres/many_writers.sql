@@ -28,7 +28,8 @@ SELECT 'chain', chain, seq, hash FROM ending;
 WITH free AS MATERIALIZED (
     SELECT waiting.row FROM outbox AS waiting
     WHERE waiting.state = 'waiting'
-        AND waiting.ready_at <= :now AND (waiting.lease_until IS NULL OR waiting.lease_until <= :now)
+        AND (waiting.ready_at <= :now OR waiting.created_at > :jumped)
+        AND (waiting.lease_until IS NULL OR waiting.lease_until <= :now OR waiting.lease_until > :jumped)
         AND (
             CAST(:platforms AS TEXT) IS NULL
             OR replace(CAST(:platforms AS TEXT), ' ' || waiting.platform || ' ', '') <> CAST(:platforms AS TEXT)
@@ -53,7 +54,7 @@ RETURNING
 -- name: claim_timers
 WITH free AS MATERIALIZED (
     SELECT conversation, name FROM timer
-    WHERE at <= :now AND (lease_until IS NULL OR lease_until <= :now)
+    WHERE at <= :now AND (lease_until IS NULL OR lease_until <= :now OR lease_until > :jumped)
     ORDER BY at, conversation, name
     LIMIT CAST(:limit AS BIGINT)
     FOR NO KEY UPDATE SKIP LOCKED

@@ -213,6 +213,37 @@ class OutboxContract(RawRows):
         await store.commit(commit("e2", 1, at=late, out=(redraw("2", "c"),)))
         assert texts(await claim(store, late)) == ["2"]
 
+    # -- clocks that jump ----------------------------------------------------------------------------------------
+
+    async def test_a_clock_that_was_a_day_ahead_delays_no_message(self, store: RecordStore) -> None:
+        """Written, and taken, while the clock was wrong; then it was set right."""
+        day = 86_400
+        await store.commit(commit("e1", at=after(day), out=(say("one"),)))
+        await store.commit(commit("e2", 0, "terminal:other", at=after(day), out=(say("other"),)))
+        assert texts(await claim(store, after(day), limit=1)) == ["one"]
+        assert texts(await claim(store)) == ["one", "other"]
+        assert await claim(store) == []
+        [again] = await claim(store, START + LEASE, limit=1)
+        await store.settle(Settle(again.row, "m1"))
+        assert await store.about(ROOM, "m1") is None
+
+    async def test_a_clock_that_jumps_ahead_ends_leases_and_loses_nothing(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", out=(say("one"), say("two")), timers_set=(("t", after(5)),)))
+        await claim(store)
+        assert texts(await claim(store, after(86_400))) == ["one"]
+        assert [timer.name for timer in await store.due(after(86_400), 5, LEASE)] == ["t"]
+
+    async def test_a_timer_taken_while_the_clock_was_ahead_is_free_again(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", timers_set=(("t", after(-5)),)))
+        assert len(await store.due(after(86_400), 5, LEASE)) == 1
+        assert len(await store.due(START, 5, LEASE)) == 1
+        assert await store.due(after(1), 5, LEASE) == []
+
+    async def test_workers_whose_clocks_differ_a_little_respect_each_others_leases(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", out=(say("one"),)))
+        assert len(await claim(store, after(120))) == 1
+        assert await claim(store) == []
+
     # -- timers --------------------------------------------------------------------------------------------------
 
     async def test_timers_come_due_in_order(self, store: RecordStore) -> None:

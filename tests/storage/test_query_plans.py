@@ -63,6 +63,6 @@ def test_a_statement_goes_by_an_index(connection: sqlite3.Connection, name: str)
 def test_the_outbox_is_searched_among_waiting_rows_only(connection: sqlite3.Connection) -> None:
     for name in ("claim", "next_due", "waiting"):
         sql = statements()[name].sql
-        values = dict.fromkeys(("now", "until", "limit", "platforms"), 1)
+        values = dict.fromkeys(("now", "until", "jumped", "limit", "platforms"), 1)
         plan = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}", values)]
         assert any("outbox_waiting" in step for step in plan), "\n".join(plan)
