@@ -125,6 +125,7 @@ def _menu(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef,
         return
     refusal = intake.may_answer(turn, session, event.person)
     if refusal is not None:
+        turn.audit("access.answer_refused", session, event.person, reason=refusal)
         turn.refuse(event.person, "may not answer here", refusal, session=session)
         return
     text = "" if event.forwarded else event.text

@@ -71,8 +71,9 @@ def _other_intakes(turn: Turn, session: Session, said: Several) -> list[int]:
 
 
 def _known(turn: Turn, number: int) -> bool:
-    here = (*turn.state.sessions, *turn.state.ancient)
-    return any(one.number == number for one in here) or any(one.number == number for one in turn.elsewhere())
+    state = turn.state
+    here = {*(s.number for s in state.sessions), *(a.number for a in state.ancient)}
+    return number in here or any(one.number == number for one in turn.elsewhere())
 
 
 def _which(
