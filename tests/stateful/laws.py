@@ -220,7 +220,7 @@ def _clarification(world: World, taken: Taken, record: Clarification) -> None:
 
 
 def _several(world: World, taken: Taken) -> None:
-    """Several rounds are answered only by a yes to their summary; what arrives from elsewhere was decided there (RP-4)."""
+    """Several rounds are answered by a yes to their summary; what arrives from elsewhere was decided there."""
     event, before = taken.envelope.event, taken.before
     sessions = {r.session for r in taken.step.records if isinstance(r, Clarification)}
     if len(sessions) > 1:
