@@ -224,7 +224,7 @@ def accept_at(msg: Message, i: int, inside: bool) -> Statement | None:
     if not (named or taken or delegated):
         msg.fruitless = j
         return None
-    left = delegated and any(msg.at("rest", k) for k in range(i, end))  # "2: C, I leave the rest to you"
+    left = delegated and bool(msg.places("rest", i, end))  # "2: C, I leave the rest to you"
     if inside and not left and not (taken and (named or whole)):
         return None
     j = max(j, end)

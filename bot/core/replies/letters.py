@@ -235,7 +235,7 @@ def with_note(msg: Message, letter: str, after: int, end: int, slot: Slot, said:
         rest = msg.skip_marks(named, end, "),.") if named < end else end
         if rest >= end:
             return Value("letter", letter, said=said)
-    if any(msg.at("discuss", i, end) for i in range(rest, end)):
+    if any(msg.at("discuss", i, end) for i in msg.places("discuss", rest, end)):
         return Value("tentative", letter=letter, said=said)
     note = note_of(msg, rest, end)
     return Value("letter", letter, note=note, said=said, complete=note is None)

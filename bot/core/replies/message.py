@@ -9,13 +9,14 @@ position (is this a separator, is this an option letter) is decided in one place
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from bot.core.replies.clean import Clean
 from bot.core.replies.phrases import Match, PhraseBook
 from bot.core.replies.reading import Slot
-from bot.core.replies.tokens import Token, tokenize
+from bot.core.replies.tokens import Token, folded_words, tokenize
 
 SEPARATORS: Final = frozenset(",;/|、。.!?…·")
 _BREAKS: Final = frozenset(("line", "para"))
@@ -35,7 +36,10 @@ class Message:
 
     __slots__ = (
         "_asked",
+        "_clauses",
         "_found",
+        "_lines",
+        "_places",
         "book",
         "by_number",
         "capital",
@@ -62,13 +66,16 @@ class Message:
         self.offered = frozenset(letter for slot in slots for letter in slot.letters)
         self.widest = max((len(slot.letters) for slot in slots), default=0)
         self.labelled = frozenset(  # how the options' texts begin, for options named before their number
-            token.fold for slot in slots for label in slot.labels for token in tokenize(label)[:1]
+            word for slot in slots for label in slot.labels for word in folded_words(label)[:1]
         )
         self.capital = any(t.letter in self.offered and not t.lower for t in self.tokens if t.letter)
         self._asked: list[bool] | None = None
         self.fruitless = 0  # up to here no acceptance begins; keeps repeated words linear
         self.roman = any(t.fold == "ii" and self.is_mark(i + 1, ").:") for i, t in enumerate(self.tokens))
         self._found: list[Mapping[str, Match] | None] = [None] * self.count
+        self._places: dict[str, list[int]] | None = None
+        self._lines: list[tuple[int, int]] | None = None
+        self._clauses: list[tuple[int, int]] | None = None
 
     def found(self, i: int) -> Mapping[str, Match]:
         known = self._found[i]
@@ -120,12 +127,37 @@ class Message:
             found = self._look(i)
         stop = 0
         if found:
+            if len(found) < len(names):
+                for name, (candidate, _) in found.items():
+                    if candidate > stop and name in names and (end is None or candidate <= end):
+                        stop = candidate
+                return stop
             for name in names:
                 if name in found:
                     candidate = found[name][0]
                     if candidate > stop and (end is None or candidate <= end):
                         stop = candidate
         return stop
+
+    def places(self, name: str, start: int = 0, end: int | None = None) -> Sequence[int]:
+        """The positions in [start, end) where a phrase of class `name` begins, in order; it may end further on.
+
+        For looking through a long stretch, where asking at every position would take many times as long.
+        """
+        if self._places is None:
+            self._places = {}
+            for i in range(self.count):
+                for here in self.found(i):
+                    self._places.setdefault(here, []).append(i)
+        known = self._places.get(name)
+        if known is None:
+            return ()
+        return known[bisect_left(known, start) : None if end is None else bisect_left(known, end)]
+
+    def first_of(self, names: tuple[str, ...], start: int = 0, end: int | None = None) -> int:
+        """The first position in [start, end) where a phrase of one of the classes begins; -1 if there is none."""
+        begun = [there[0] for name in names if (there := self.places(name, start, end))]
+        return min(begun, default=-1)
 
     def limits(self, i: int) -> int:
         """Where words that narrow or condition an acceptance end; 0 if none begin at `i` ("after all" does not)."""
@@ -170,6 +202,30 @@ class Message:
                     ends[k] = (token.kind == "mark" and token.fold == "?") or ends[k + 1]
             self._asked = ends
         return self._asked[min(i, self.count)]
+
+    @property
+    def lines(self) -> list[tuple[int, int]]:
+        """Token ranges of the lines that say something."""
+        if self._lines is None:
+            self._lines = self._parts(self.is_break)
+        return self._lines
+
+    @property
+    def clauses(self) -> list[tuple[int, int]]:
+        """Token ranges between separators and line breaks."""
+        if self._clauses is None:
+            self._clauses = self._parts(lambda i: self.is_edge(i) or (self.tokens[i].spaced and self.is_mark(i, "-")))
+        return self._clauses
+
+    def _parts(self, parts: Callable[[int], bool]) -> list[tuple[int, int]]:
+        out: list[tuple[int, int]] = []
+        start = 0
+        for i in range(self.count + 1):
+            if i == self.count or parts(i):
+                if i > start:
+                    out.append((start, i))
+                start = i + 1
+        return out
 
     # -- facts about a position ------------------------------------------------------------------------------
 

@@ -22,6 +22,7 @@ _AFTER_LIST: Final = (
     "and", "or", "polite", "note", "limit", "to", "later", "time", "for", "item", "suffix", "except", "rest",
     "copula",
 )  # fmt: skip
+_BEGINS: Final = frozenset(("item", "for", "article", "number", "ordinal", "last"))
 _MOST_NUMBERS: Final = 64  # no round has more; a longer list is not one
 
 
@@ -105,6 +106,11 @@ def begins_value(msg: Message, i: int) -> bool:
     return bool(msg.letter(i)) or (msg.is_mark(i, ".)-") and bool(msg.letter(i + 1)))
 
 
+def begins_nothing(msg: Message, i: int) -> bool:
+    """Whether no number can begin at `i`, which is neither digits nor a mark: none of the grammar's words is there."""
+    return not msg.roman and msg.tokens[i].fold != "a" and not msg.found(i)
+
+
 def number_at(msg: Message, i: int, tail: bool = False) -> tuple[int, int, bool, bool, bool] | None:
     """A question number at `i`: value, end, and whether it has a noun, a bracket, or is a word."""
     if i >= msg.count:
@@ -112,11 +118,13 @@ def number_at(msg: Message, i: int, tail: bool = False) -> tuple[int, int, bool,
     if msg.is_mark(i, "([") and i + 2 < msg.count and msg.tokens[i + 1].kind == "num" and msg.is_mark(i + 2, ")]"):
         return msg.tokens[i + 1].value, i + 3, False, True, False
     kind = msg.tokens[i].kind
+    if kind != "num" and not msg.roman and msg.tokens[i].fold != "a" and _BEGINS.isdisjoint(msg.found(i)):
+        return None
     j = i
     noun = False
     for _ in range(0 if kind == "num" else 6):  # "the answer for 3", "my answer on question 2"
-        named = msg.at("item", j)
-        stop = max(named, msg.any_at(("for", "article"), j))
+        stop = msg.any_at(("item", "for", "article"), j)
+        named = msg.at("item", j) if stop else 0
         if not stop or (msg.letter(j) and not named):
             break
         if named == stop:

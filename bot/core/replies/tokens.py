@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Final
 
 _CJK: Final = "\u3005\u3007\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
@@ -125,6 +126,12 @@ def tokenize(text: str) -> list[Token]:
     if foreign:
         _settle_letters(tokens)
     return tokens
+
+
+@lru_cache(maxsize=4096)
+def folded_words(label: str) -> tuple[str, ...]:
+    """The words of an option's text as they are compared."""
+    return tuple(token.fold for token in tokenize(label))
 
 
 def _mark(body: str) -> str:

@@ -24,7 +24,7 @@ _BEFORE_LETTER = ("lead", "option", "article", "agree", "polite", "filler", "cor
 def positional(msg: Message) -> Reading | None:
     entries: list[tuple[str, int]] = []
     separated = 0
-    for start, end in lines(msg):
+    for start, end in msg.lines:
         i = msg.skip_decoration(start, end) if not _placeholder(msg, start) else start
         if msg.at("negate", i):
             continue
@@ -96,21 +96,9 @@ def _placeholder(msg: Message, i: int) -> bool:
     return msg.is_mark(i, "-?")
 
 
-def lines(msg: Message) -> list[tuple[int, int]]:
-    """Token ranges of the lines that say something."""
-    out: list[tuple[int, int]] = []
-    start = 0
-    for i in range(msg.count + 1):
-        if i == msg.count or msg.is_break(i):
-            if i > start:
-                out.append((start, i))
-            start = i + 1
-    return out
-
-
 def by_line(msg: Message) -> Reading | None:
     """As many lines as open questions, most of them plainly a letter or "recommended"."""
-    rows = lines(msg)
+    rows = msg.lines
     if len(rows) < 3 or len(rows) != len(msg.open):
         return None
     values = []
@@ -132,7 +120,7 @@ def by_line(msg: Message) -> Reading | None:
 
 def below_numbers(msg: Message) -> Reading | None:
     """A number on one line, what is said on it on the next."""
-    rows = lines(msg)
+    rows = msg.lines
     if len(rows) < 4 or len(rows) % 2:
         return None
     answers: dict[int, ItemReading] = {}

@@ -79,7 +79,7 @@ def _by_class(msg: Message, start: int, at: int, end: int, slot: Slot, said: str
         return Value(deferred, said=said)
     if asks(msg, start, end):
         return Value("question", said=said)
-    if any(msg.at("suggestion", i, end) for i in range(start, end)):
+    if any(msg.at("suggestion", i, end) for i in msg.places("suggestion", start, end)):
         return Value("tentative", said=said)
     for name in ("delegate", "recommended"):
         near = range(start, min(end, start + 6)) if name == "delegate" else ()
@@ -118,7 +118,9 @@ def _by_class(msg: Message, start: int, at: int, end: int, slot: Slot, said: str
     stop = msg.at("other", at, end)
     if stop:
         return other_words(msg, stop, end, said)
-    if (stop := msg.at("postpone", start, end)) and any(msg.at("time", i, end) for i in range(start, end)):
+    if (stop := msg.at("postpone", start, end)) and any(
+        msg.at("time", i, end) for i in msg.places("time", start, end)
+    ):
         return Value("deferred", said=said)
     for i in range(max(start, end - 10), end):  # verbs come last in Japanese and Korean
         if msg.tokens[i].kind == "char" and msg.at("unsure", i) == end:
@@ -169,7 +171,7 @@ def _led_recommended(msg: Message, at: int, end: int, name: str) -> int:
 
 def _committed(msg: Message, start: int, end: int) -> int:
     """ "I missed it earlier, lets go with ur recommended": the choice after an excuse."""
-    for i in range(start, end):
+    for i in msg.places("commit", start, end):
         stop = msg.at("commit", i, end)
         if stop:
             named = msg.at("recommended", stop, end) or _led_recommended(msg, stop, end, "recommended")
@@ -218,7 +220,7 @@ def _verdict(msg: Message, start: int, end: int, said: str) -> Value | None:
     i = start
     while i < end and (stop := msg.any_at(("agree", "filler", "all", "polite", "item"), i, end)):
         i = stop
-    if i >= end and any(msg.at("agree", k, end) for k in range(start, end)):
+    if i >= end and any(msg.at("agree", k, end) for k in msg.places("agree", start, end)):
         return Value("ambiguous_agreement", said=said)
     stop = msg.any_at(("agree", "accept"), start, end)
     if stop:
