@@ -37,11 +37,12 @@ from bot.core.replies.items import (
     turned,
 )
 from bot.core.replies.message import Message
-from bot.core.replies.numbering import Numbers, begins_nothing, bind_at, numbers_at
+from bot.core.replies.numbering import Numbers, goes_on, bind_at, numbers_at
 from bot.core.replies.retract import hedged_first, taken_back, told_after
 from bot.core.replies.statement import Place, Statement
 from bot.core.replies.value import letter_ends, skip_leads
 
+_GIVEN: Final = frozenset(("missed", "change"))
 _OPENERS: Final = "\"“”„«‘'「『([{|<*~•#-"
 
 
@@ -88,7 +89,7 @@ class Parser:
                     words.end, words = i, None
                 i += 1
                 continue
-            if place == "mid" and token.kind != "mark" and token.kind != "num" and begins_nothing(msg, i):
+            if place == "mid" and token.kind != "mark" and token.kind != "num" and goes_on(msg, i):
                 if words is None and open_item is None:
                     words = self._open_words(open_item, i, blank)
                 i += 1
@@ -278,8 +279,9 @@ class Parser:
 
     def numbers_statement(self, i: int, place: Place) -> Statement | None:
         msg = self.msg
-        if place != "mid" and msg.found(i) and (later := supplied(msg, i) or changed_at(msg, i)) is not None:
-            return later
+        if place != "mid" and not _GIVEN.isdisjoint(msg.found(i)):
+            if (later := supplied(msg, i) or changed_at(msg, i)) is not None:
+                return later
         if (
             place != "done"
             and msg.tokens[i].kind == "num"

@@ -23,6 +23,7 @@ _AFTER_LIST: Final = (
     "copula",
 )  # fmt: skip
 _BEGINS: Final = frozenset(("item", "for", "article", "number", "ordinal", "last"))
+_RUNNING: Final = _BEGINS | {"except", "negate", "retract"}
 _MOST_NUMBERS: Final = 64  # no round has more; a longer list is not one
 
 
@@ -106,9 +107,9 @@ def begins_value(msg: Message, i: int) -> bool:
     return bool(msg.letter(i)) or (msg.is_mark(i, ".)-") and bool(msg.letter(i + 1)))
 
 
-def begins_nothing(msg: Message, i: int) -> bool:
-    """Whether no number can begin at `i`, which is neither digits nor a mark: none of the grammar's words is there."""
-    return not msg.roman and msg.tokens[i].fold != "a" and not msg.found(i)
+def goes_on(msg: Message, i: int) -> bool:
+    """Whether a word in running text begins no statement: neither a number nor what may stand there without one."""
+    return not msg.roman and msg.tokens[i].fold != "a" and _RUNNING.isdisjoint(msg.found(i))
 
 
 def number_at(msg: Message, i: int, tail: bool = False) -> tuple[int, int, bool, bool, bool] | None:

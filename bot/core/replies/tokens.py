@@ -84,6 +84,7 @@ class Token:
         return f"<{self.kind} {self.fold!r}>"
 
 
+@lru_cache(maxsize=8192)
 def fold(word: str) -> str:
     """The form that words are compared by: no case, no accents, no apostrophes."""
     if word.isascii():
