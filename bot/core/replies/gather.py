@@ -177,11 +177,10 @@ def _take_accept(msg: Message, sums: Sums, statement: Statement) -> None:
     elif statement.condition or statement.asked:
         sums.doubted = True
     elif statement.partial:
-        led = min(
-            msg.first_of(("accept", "all", "lead"), statement.first, statement.end),
-            msg.first_of(("recommended",), statement.first, statement.end),
+        led = max(
+            msg.next(("accept", "all", "lead"), statement.first), msg.next(("recommended",), statement.first)
         )
-        sums.doubted = sums.doubted or led >= 0
+        sums.doubted = sums.doubted or led < statement.end
         sums.loose = True
     else:
         sums.accepted = True

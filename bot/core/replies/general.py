@@ -48,7 +48,7 @@ def value_first(msg: Message, i: int, inside: bool = False) -> Statement | None:
         statement = numbered_tail(msg, i, i, found[name][0], j, name)
         if statement is not None:
             return statement
-    if _BEGINS_VALUE.isdisjoint(found) and not msg.letter(i) and not msg.labelled:
+    if _BEGINS_VALUE.isdisjoint(found) and not msg.letter(i) and msg.tokens[i].fold not in msg.labelled:
         return None
     at = skip_leads(msg, i, msg.count)
     if msg.letter(at) and not msg.at("accept", at):
@@ -122,7 +122,7 @@ def numbered_tail(msg: Message, first: int, value: int, value_end: int, j: int, 
 
 
 def rest_at(msg: Message, i: int) -> Statement | None:
-    if _BEGINS_REST.isdisjoint(msg.found(i)):
+    if _BEGINS_REST.isdisjoint(msg.found(i)) or msg.next(("rest",), i) > i + 4 * msg.book.longest:
         return None
     j = i
     for _ in range(4):
@@ -238,7 +238,7 @@ def accept_at(msg: Message, i: int, inside: bool) -> Statement | None:
     if not (named or taken or delegated):
         msg.fruitless = j
         return None
-    left = delegated and bool(msg.places("rest", i, end))  # "2: C, I leave the rest to you"
+    left = delegated and msg.next(("rest",), i) < end  # "2: C, I leave the rest to you"
     if inside and not left and not (taken and (named or whole)):
         return None
     j = max(j, end)

@@ -67,7 +67,7 @@ def _sentence_end(msg: Message, i: int) -> int:
 
 def pauses(msg: Message, end: int) -> bool:
     """Whether a stop holds only for a while: "enough for today", "enough, I will finish later"."""
-    return bool(msg.any_at(("pause", "time"), end)) or msg.first_of(("put_off", "later", "time"), end) >= 0
+    return bool(msg.any_at(("pause", "time"), end)) or msg.next(("put_off", "later", "time"), end) < msg.count
 
 
 def turned_down(msg: Message, statements: Sequence[Statement]) -> Reading | None:

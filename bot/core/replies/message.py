@@ -47,6 +47,8 @@ class Message:
         "count",
         "fruitless",
         "labelled",
+        "lettered",
+        "numeric",
         "offered",
         "open",
         "roman",
@@ -68,7 +70,11 @@ class Message:
         self.labelled = frozenset(  # how the options' texts begin, for options named before their number
             word for slot in slots for label in slot.labels for word in folded_words(label)[:1]
         )
-        self.capital = any(t.letter in self.offered and not t.lower for t in self.tokens if t.letter)
+        self.lettered = [i for i, t in enumerate(self.tokens) if t.letter]  # where an option letter may stand
+        self.capital = any(
+            self.tokens[i].letter in self.offered and not self.tokens[i].lower for i in self.lettered
+        )
+        self.numeric = any(t.value >= 0 for t in self.tokens)
         self._asked: list[bool] | None = None
         self.fruitless = 0  # up to here no acceptance begins; keeps repeated words linear
         self.roman = any(t.fold == "ii" and self.is_mark(i + 1, ").:") for i, t in enumerate(self.tokens))
@@ -144,20 +150,36 @@ class Message:
 
         For looking through a long stretch, where asking at every position would take many times as long.
         """
-        if self._places is None:
-            self._places = {}
-            for i in range(self.count):
-                for here in self.found(i):
-                    self._places.setdefault(here, []).append(i)
-        known = self._places.get(name)
+        known = self._all_places().get(name)
         if known is None:
             return ()
         return known[bisect_left(known, start) : None if end is None else bisect_left(known, end)]
 
-    def first_of(self, names: tuple[str, ...], start: int = 0, end: int | None = None) -> int:
-        """The first position in [start, end) where a phrase of one of the classes begins; -1 if there is none."""
-        begun = [there[0] for name in names if (there := self.places(name, start, end))]
-        return min(begun, default=-1)
+    def next(self, names: tuple[str, ...], start: int = 0) -> int:
+        """The first position from `start` on where a phrase of one of the classes begins; `count` if none does."""
+        places = self._all_places()
+        first = self.count
+        for name in names:
+            known = places.get(name)
+            if known and known[-1] >= start:
+                first = min(first, known[bisect_left(known, start)])
+        return first
+
+    def _all_places(self) -> Mapping[str, list[int]]:
+        if self._places is None:
+            places: dict[str, list[int]] = {}
+            for i in range(self.count):
+                for here in self.found(i):
+                    if here in places:
+                        places[here].append(i)
+                    else:
+                        places[here] = [i]
+            self._places = places
+        return self._places
+
+    def letters_in(self, start: int, end: int) -> Sequence[int]:
+        """The positions in [start, end) where an option letter may stand."""
+        return self.lettered[bisect_left(self.lettered, start) : bisect_left(self.lettered, end)]
 
     def limits(self, i: int) -> int:
         """Where words that narrow or condition an acceptance end; 0 if none begin at `i` ("after all" does not)."""

@@ -48,11 +48,11 @@ def find_paste(lines: Sequence[str], marks: tuple[str, ...], roles: tuple[str, .
     own = spoken = False
     last = max((n for n, line in enumerate(lines) if _NUMBER.search(line)), default=-1)
     for n, line in enumerate(lines):
-        if _QUOTED_LINE.match(line) or not line.strip():
+        if not line or _QUOTED_LINE.match(line) or not line.strip():
             continue
         bare = line[stamp.end() :] if (stamp := _STAMP.match(line)) else line
         head = fold(bare[:24]).replace(" :", ":").replace("：", ":")
-        said = _SAYING.match(bare) or _CJK_SAYING.match(bare)
+        said = (_SAYING.match(bare) or _CJK_SAYING.match(bare)) if ":" in bare or "：" in bare else None
         if said or head.startswith(marks) or (not own and head.startswith(roles)):
             below = next((k for k in lines[n + 1 :] if k.strip()), "")
             leads = said is not None and not bare[said.end() :].strip()

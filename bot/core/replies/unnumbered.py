@@ -22,6 +22,8 @@ _BEFORE_LETTER = ("lead", "option", "article", "agree", "polite", "filler", "cor
 
 
 def positional(msg: Message) -> Reading | None:
+    if not msg.lettered:
+        return None
     entries: list[tuple[str, int]] = []
     separated = 0
     for start, end in msg.lines:
@@ -259,6 +261,8 @@ def _proposed(slot: Slot, letter: str) -> Reading:
 
 def numbers_alone(msg: Message) -> Reading | None:
     """Numbers and nothing that says what about them: "2", "1-3", "1, 2, 4 please"."""
+    if not msg.numeric:
+        return None
     numbers: list[int] = []
     ranged = False
     first = msg.skip_decoration(0, msg.count)

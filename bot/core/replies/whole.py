@@ -42,6 +42,8 @@ def read_whole(msg: Message) -> Reading:
 
 def carries_on(msg: Message) -> bool:
     """ "Continue", "next": asks for nothing but to go on, and answers nothing (RD-6)."""
+    if msg.next(("carry_on",)) >= msg.count:
+        return False
     i = 0
     while i < msg.count and not msg.at("carry_on", i):
         mark = i + 1 if msg.tokens[i].kind in ("mark", "line", "para", "mention") else 0
@@ -92,7 +94,12 @@ def about(msg: Message) -> tuple[int, ...]:
 def postponed(msg: Message) -> Reading | None:
     """ "Ask me tomorrow", "not now": at the head of a clause, and not as a question (CH-6)."""
     whole_asks: bool | None = None
+    begins = msg.next(("put_off", "postpone"))
     for start, end in msg.clauses:
+        if begins < start:
+            begins = msg.next(("put_off", "postpone"), start)
+        if begins >= end:
+            continue
         i = start
         while i < end and (stop := msg.any_at(("polite", "agree", "filler", "note", "lead", "disagree"), i, end)):
             if msg.any_at(("put_off", "postpone"), i, end):
@@ -105,8 +112,8 @@ def postponed(msg: Message) -> Reading | None:
             whole_asks = asks(msg, 0, msg.count)
         if whole_asks:
             return None
-        told = msg.places("time", start)
-        time = (told[0], msg.at("time", told[0])) if told else None
+        told = msg.next(("time",), start)
+        time = (told, msg.at("time", told)) if told < msg.count else None
         if msg.at("postpone", i, end) == stop and time is None:
             continue
         while time and msg.at("time", time[1]):
@@ -212,10 +219,10 @@ def _agreement(msg: Message) -> Reading | None:
         back = stopped
         while back > 0 and not msg.is_edge(back - 1) and not msg.at("and", back - 1):
             back -= 1
-        first_agreed = max(msg.first_of(("agree",)), 0)
+        first_agreed = msg.next(("agree",)) % msg.count
         if back <= first_agreed and not msg.at("note", stopped):
             return None  # the clause with the yes in it reads on: no agreement but a sentence
-        if msg.first_of(("negate", "disagree"), first_agreed) >= 0:
+        if msg.next(("negate", "disagree"), first_agreed) < msg.count:
             return Reading(kind="needs_confirmation", note=rest)
     return Reading(kind="needs_confirmation", proposals=(ACCEPT,), note=rest or None)
 

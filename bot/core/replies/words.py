@@ -138,14 +138,17 @@ def _conditioned(msg: Message, start: int, end: int, slot: Slot) -> bool:
 
 def _deferred(msg: Message, start: int, at: int, end: int) -> str | None:
     """ "will decide tomorrow", "still waiting to hear …, will answer later", "ask me again on the 3rd"."""
-    heads = [start, at]
-    heads += [i + 1 for i in range(start, end - 1) if msg.is_separator(i) and msg.is_word(i + 1)]
-    if any(msg.letter(i, end) and letter_ends(msg, i, end) for i in heads):
+
+    def heads(i: int) -> bool:
+        return i in (start, at) or (i > start and msg.is_separator(i - 1) and msg.is_word(i))
+
+    if any(heads(i) and msg.letter(i, end) and letter_ends(msg, i, end) for i in msg.letters_in(start, end)):
         return None
     tail = range(max(start + 1, end - 11), end)
     if any(msg.at("theirs", i) == end for i in tail) and not any(msg.at("unsure", i) == end for i in tail):
         return "deferred"
-    for i in heads:
+    names = ("later", "put_off", "postpone")
+    for i in (i for name in names for i in msg.places(name, start, end) if heads(i)):
         stop = msg.any_at(("later", "put_off"), i, end)
         whole = stop >= end or msg.is_edge(stop) or bool(msg.any_at(("time", "for", "note", "polite"), stop))
         if stop > i + 1 and (whole or msg.acts(stop) or stop - i > 2):
