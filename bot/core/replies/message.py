@@ -11,12 +11,15 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from bot.core.replies.clean import Clean
 from bot.core.replies.phrases import Match, PhraseBook
 from bot.core.replies.reading import Slot
 from bot.core.replies.tokens import Token, folded_words, tokenize
+
+if TYPE_CHECKING:
+    from bot.core.replies.numbering import NumberList
 
 SEPARATORS: Final = frozenset(",;/|、。.!?…·")
 _BREAKS: Final = frozenset(("line", "para"))
@@ -48,6 +51,7 @@ class Message:
         "fruitless",
         "labelled",
         "lettered",
+        "number_list",
         "numeric",
         "offered",
         "open",
@@ -74,7 +78,8 @@ class Message:
         self.capital = any(
             self.tokens[i].letter in self.offered and not self.tokens[i].lower for i in self.lettered
         )
-        self.numeric = any(t.value >= 0 for t in self.tokens)
+        self.numeric = [i for i, t in enumerate(self.tokens) if t.kind == "num"]
+        self.number_list: NumberList | None = None  # the one read last
         self._asked: list[bool] | None = None
         self.fruitless = 0  # up to here no acceptance begins; keeps repeated words linear
         self.roman = any(t.fold == "ii" and self.is_mark(i + 1, ").:") for i, t in enumerate(self.tokens))
@@ -176,6 +181,12 @@ class Message:
                         places[here] = [i]
             self._places = places
         return self._places
+
+    def number_after(self, i: int) -> int:
+        """The first position from `i` on where digits or a number in words begin; `count` if none do."""
+        at = bisect_left(self.numeric, i)
+        digits = self.numeric[at] if at < len(self.numeric) else self.count
+        return min(digits, self.next(("number", "ordinal", "last"), i))
 
     def letters_in(self, start: int, end: int) -> Sequence[int]:
         """The positions in [start, end) where an option letter may stand."""
