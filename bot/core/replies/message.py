@@ -124,7 +124,7 @@ class Message:
         found = self._found[i]
         if found is None:
             found = self._look(i)
-        if name not in found:
+        if not found or name not in found:
             return 0
         stop = found[name][0]
         return stop if end is None or stop <= end else 0

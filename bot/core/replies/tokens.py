@@ -23,13 +23,19 @@ _CJK: Final = "\u3005\u3007\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _MARKS: Final = "\u0300-\u036f\u064b-\u065f\u0670\u0900-\u0903\u093a-\u094f\u0962\u0963\u200c"
 _LETTER: Final = rf"[^\W\d_{_CJK}]"
 
-_PATTERN: Final = re.compile(
-    rf"""
+_CHAR: Final = rf"(?P<char>[{_CJK}])"
+_MAIL: Final = r"(?<![\w.+\-])[\w.+\-]{1,64}@[\w\-]{1,63}\.[\w.\-]{1,63}"
+
+
+def _pattern(first: str, mail: str, char: str) -> re.Pattern[str]:
+    return re.compile(
+        rf"""
+      {first}
       (?P<line>\n[\s]*)
     | (?P<opaque>
           \[[^\[\]\n]{{1,200}}\]\([^()\s]{{1,500}}\)
         | (?:https?|mailto|mention|ftp)://[^\s<>()|]+ | www\.[^\s<>()|]+
-        | (?<![\w.+\-])[\w.+\-]{{1,64}}@[\w\-]{{1,63}}\.[\w.\-]{{1,63}}
+        {mail}
         | (?<![^\W\d_])[A-Za-z]:\\[^\s]*
         | (?<!\S)/[\w.\-]+(?:/[\w.\-]*)*
         | [$€£¥₹]\s?\d[\d.,]* | \d+\s?[%€£₹°]
@@ -41,11 +47,16 @@ _PATTERN: Final = re.compile(
     | (?P<mention>(?<![\w@])@[^\W\d]\w{{1,40}})
     | (?P<num>\d+)
     | (?P<word>{_LETTER}[{_MARKS}]*(?:{_LETTER}|[{_MARKS}]|['’ʼ`´](?={_LETTER}))*)
-    | (?P<char>[{_CJK}])
+    {char}
     | (?P<mark>[\-=~–—]{{0,3}}[>→]|[^\s])
     """,
-    re.VERBOSE,
-)
+        re.VERBOSE,
+    )
+
+
+# Only a mail address can begin with a character of the unspaced scripts: without its sign they are looked at first.
+_ADDRESSED: Final = _pattern("", f"| {_MAIL}", f"| {_CHAR}")
+_PLAIN: Final = _pattern(f"{_CHAR} |", "", "")
 
 _APOSTROPHES: Final = str.maketrans("", "", "'’ʼ`´\u200c")
 _STROKES: Final = str.maketrans({"đ": "d", "ı": "i", "ł": "l", "ø": "o", "ς": "σ"})
@@ -98,7 +109,7 @@ def tokenize(text: str) -> list[Token]:
     tokens: list[Token] = []
     last = 0
     foreign = False
-    for found in _PATTERN.finditer(text):
+    for found in (_ADDRESSED if "@" in text else _PLAIN).finditer(text):
         kind = found.lastgroup or "mark"
         start, end = found.span()
         body = found.group()
