@@ -150,6 +150,10 @@ class Message:
                         stop = candidate
         return stop
 
+    def has(self, name: str) -> bool:
+        """Whether the message holds a phrase of the class at all."""
+        return name in self._all_places()
+
     def places(self, name: str, start: int = 0, end: int | None = None) -> Sequence[int]:
         """The positions in [start, end) where a phrase of class `name` begins, in order; it may end further on.
 

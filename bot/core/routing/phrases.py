@@ -46,7 +46,11 @@ class Match(NamedTuple):
     phrase: Phrase
     first: int
     last: int  # exclusive, in tokens
-    named: frozenset[int]  # the words it names; those that a gap passes over are not among them
+    bits: int  # the words it names, from `first` on; those that a gap passes over are not among them
+
+    @property
+    def named(self) -> frozenset[int]:
+        return frozenset([i for i in range(self.first, self.last) if self.bits >> (i - self.first) & 1])
 
 
 class Node:
@@ -212,6 +216,12 @@ class _Places:
             found = self._of[ids] = lists[0] if len(lists) == 1 else sorted({at for each in lists for at in each})
         return found
 
+    def ends(self, ids: frozenset[int], at: int) -> Sequence[int]:
+        """Where the words of any of these classes end that begin at this place."""
+        here = self.spans[at]
+        found = [ends for identity, ends in here.items() if identity in ids]
+        return found[0] if len(found) == 1 else [end for ends in found for end in ends]
+
     def within(self, ids: frozenset[int], first: int, reach: int, *, far: bool) -> list[int]:
         """Those from `first` on with at most `reach` words between; a clause ends the search, unless `far`."""
         if first >= self.size or (not far and self.opens[first]):
@@ -232,13 +242,19 @@ def _ends(nodes: list[Node], tokens: Sequence[Token], at: int) -> dict[int, list
     while nodes:
         for node in nodes:
             for identity in node.ids:
-                ends = found.setdefault(identity, [])
-                if here not in ends:
+                ends = found.get(identity)
+                if ends is None:
+                    found[identity] = [here]
+                elif ends[-1] != here:
                     ends.append(here)
         if here >= len(tokens) or tokens[here].gap >= SENTENCE:
             break
         form = tokens[here].form
-        nodes = [following for node in nodes if not node.leaf for following in _steps(node, form)]
+        if len(nodes) == 1 and len(form) < MIN_SWAPPED and not nodes[0].sizes:  # one character of a dense script
+            exact = nodes[0].words.get(form)
+            nodes = [exact] if exact is not None else []
+        else:
+            nodes = [following for node in nodes if not node.leaf for following in _steps(node, form)]
         here += 1
     return found
 
@@ -289,27 +305,30 @@ def _without_one(word: str) -> list[str]:
 def _match(phrase: Phrase, at: int, places: _Places) -> Match | None:
     """Follow the phrase from `at`; the set of places reached stays small, so the work per place is bounded."""
     spans, step = places.spans, places.step
-    reached = {at: 0}  # next token → words named so far, as bits from `at` on
-    for number, (ids, optional, reach, far) in enumerate(phrase.elements):
+    begins = phrase.elements[0].ids
+    reached = {  # next token → words named so far, as bits from `at` on
+        end: (1 << (end - at)) - 1 for identity, ends in spans[at].items() if identity in begins for end in ends
+    }
+    for ids, optional, reach, far in phrase.elements[1:]:
+        if optional and not places.of(ids):
+            continue
         following = dict(reached) if optional else {}
         for place, named in reached.items():
-            for here in places.within(ids, step[place], reach, far=far) if number else (at,):
-                for identity, ends in spans[here].items():
-                    if identity not in ids:
-                        continue
-                    for end in ends:
-                        more = named | ((1 << (end - at)) - (1 << (here - at)))
-                        if more.bit_count() > following.get(end, 0).bit_count():
-                            following[end] = more
+            for here in places.within(ids, step[place], reach, far=far):
+                passed = 1 << (here - at)
+                for end in places.ends(ids, here):
+                    more = named | ((1 << (end - at)) - passed)
+                    if end not in following or more.bit_count() > following[end].bit_count():
+                        following[end] = more
         reached = following
         if not reached:
             return None
-    ends = [p for p in reached if not phrase.closes or _closes(p, places)]
-    if not ends:
-        return None
-    last = max(ends)
-    bits = reached[last]
-    return Match(phrase, at, last, frozenset(i for i in range(at, last) if bits >> (i - at) & 1))
+    if phrase.closes:
+        reached = {place: named for place, named in reached.items() if _closes(place, places)}
+        if not reached:
+            return None
+    last = max(reached)
+    return Match(phrase, at, last, reached[last])
 
 
 def _closes(place: int, places: _Places) -> bool:
