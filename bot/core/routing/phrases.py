@@ -53,6 +53,9 @@ class Match(NamedTuple):
         return frozenset([i for i in range(self.first, self.last) if self.bits >> (i - self.first) & 1])
 
 
+Place = tuple[int, Sequence[int]]  # where a word stands, and where the words of the wanted classes end there
+
+
 class Node:
     """One step of the word tree. `ids` are the classes that end here."""
 
@@ -206,34 +209,34 @@ class _Places:
             self.order.append(seen)
             self.clause.append(ends)
             self.opens.append(opens)
-        self._of: dict[frozenset[int], list[int]] = {}
+        self._of: dict[frozenset[int], tuple[list[int], list[Place]]] = {}
 
-    def of(self, ids: frozenset[int]) -> list[int]:
-        """The places of any of these classes, in order."""
+    def of(self, ids: frozenset[int]) -> tuple[list[int], list[Place]]:
+        """The places of any of these classes, in order, and the same with the ends of their words."""
         found = self._of.get(ids)
         if found is None:
             lists = [self.where[i] for i in ids if i in self.where]
-            found = self._of[ids] = lists[0] if len(lists) == 1 else sorted({at for each in lists for at in each})
+            order = lists[0] if len(lists) == 1 else sorted({at for each in lists for at in each})
+            found = self._of[ids] = order, [(at, self.ends(ids, at)) for at in order]
         return found
 
     def ends(self, ids: frozenset[int], at: int) -> Sequence[int]:
         """Where the words of any of these classes end that begin at this place."""
-        here = self.spans[at]
-        found = [ends for identity, ends in here.items() if identity in ids]
+        found = [ends for identity, ends in self.spans[at].items() if identity in ids]
         return found[0] if len(found) == 1 else [end for ends in found for end in ends]
 
-    def within(self, ids: frozenset[int], first: int, reach: int, *, far: bool) -> list[int]:
+    def within(self, ids: frozenset[int], first: int, reach: int, *, far: bool) -> Sequence[Place]:
         """Those from `first` on with at most `reach` words between; a clause ends the search, unless `far`."""
         if first >= self.size or (not far and self.opens[first]):
-            return []
+            return ()
         if not reach:
-            return [first] if not ids.isdisjoint(self.spans[first]) else []
-        found = self.of(ids)
-        start = end = bisect_left(found, first)
-        most, clause, order, clauses = self.order[first] + reach, self.clause[first], self.order, self.clause
-        while end < len(found) and order[found[end]] <= most and (far or clauses[found[end]] == clause):
+            return ((first, self.ends(ids, first)),) if not ids.isdisjoint(self.spans[first]) else ()
+        order, places = self.of(ids)
+        start = end = bisect_left(order, first)
+        most, clause, numbers, clauses = self.order[first] + reach, self.clause[first], self.order, self.clause
+        while end < len(order) and numbers[order[end]] <= most and (far or clauses[order[end]] == clause):
             end += 1
-        return found[start:end]
+        return places[start:end]
 
 
 def _ends(nodes: list[Node], tokens: Sequence[Token], at: int) -> dict[int, list[int]]:
@@ -310,13 +313,13 @@ def _match(phrase: Phrase, at: int, places: _Places) -> Match | None:
         end: (1 << (end - at)) - 1 for identity, ends in spans[at].items() if identity in begins for end in ends
     }
     for ids, optional, reach, far in phrase.elements[1:]:
-        if optional and not places.of(ids):
+        if optional and not places.of(ids)[0]:
             continue
         following = dict(reached) if optional else {}
         for place, named in reached.items():
-            for here in places.within(ids, step[place], reach, far=far):
+            for here, ends in places.within(ids, step[place], reach, far=far):
                 passed = 1 << (here - at)
-                for end in places.ends(ids, here):
+                for end in ends:
                     more = named | ((1 << (end - at)) - passed)
                     if end not in following or more.bit_count() > following[end].bit_count():
                         following[end] = more
