@@ -177,9 +177,7 @@ def _take_accept(msg: Message, sums: Sums, statement: Statement) -> None:
     elif statement.condition or statement.asked:
         sums.doubted = True
     elif statement.partial:
-        led = max(
-            msg.next(("accept", "all", "lead"), statement.first), msg.next(("recommended",), statement.first)
-        )
+        led = max(msg.next(("accept", "all", "lead"), statement.first), msg.next(("recommended",), statement.first))
         sums.doubted = sums.doubted or led < statement.end
         sums.loose = True
     else:

@@ -37,7 +37,7 @@ from bot.core.replies.items import (
     turned,
 )
 from bot.core.replies.message import Message
-from bot.core.replies.numbering import Numbers, goes_on, bind_at, numbers_at
+from bot.core.replies.numbering import Numbers, bind_at, goes_on, numbers_at
 from bot.core.replies.retract import hedged_first, taken_back, told_after
 from bot.core.replies.statement import Place, Statement
 from bot.core.replies.value import letter_ends, skip_leads
@@ -279,9 +279,9 @@ class Parser:
 
     def numbers_statement(self, i: int, place: Place) -> Statement | None:
         msg = self.msg
-        if place != "mid" and not _GIVEN.isdisjoint(msg.found(i)):
-            if (later := supplied(msg, i) or changed_at(msg, i)) is not None:
-                return later
+        given = place != "mid" and not _GIVEN.isdisjoint(msg.found(i))
+        if given and (later := supplied(msg, i) or changed_at(msg, i)) is not None:
+            return later
         if (
             place != "done"
             and msg.tokens[i].kind == "num"

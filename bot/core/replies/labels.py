@@ -14,7 +14,6 @@ from bot.core.replies.reading import Slot
 from bot.core.replies.tokens import folded_words
 from bot.core.replies.value import Value, note_of
 
-
 _SHORTEST: Final = 5  # letters; in a shorter word one slip makes another word
 _LONGEST: Final = 62  # letters typed; the text of an option that they may be may have two fewer
 

@@ -59,6 +59,7 @@ class Message:
         "slots",
         "tokens",
         "widest",
+        "yes",
     )
 
     def __init__(self, cleaned: Clean, slots: Sequence[Slot], book: PhraseBook) -> None:
@@ -75,10 +76,9 @@ class Message:
             word for slot in slots for label in slot.labels for word in folded_words(label)[:1]
         )
         self.lettered = [i for i, t in enumerate(self.tokens) if t.letter]  # where an option letter may stand
-        self.capital = any(
-            self.tokens[i].letter in self.offered and not self.tokens[i].lower for i in self.lettered
-        )
+        self.capital = any(self.tokens[i].letter in self.offered and not self.tokens[i].lower for i in self.lettered)
         self.numeric = [i for i, t in enumerate(self.tokens) if t.kind == "num"]
+        self.yes: dict[tuple[int, int], bool] = {}  # stretches: whether they are made of words of a yes
         self.number_list: NumberList | None = None  # the one read last
         self._asked: list[bool] | None = None
         self.fruitless = 0  # up to here no acceptance begins; keeps repeated words linear

@@ -69,7 +69,13 @@ def numbers_at(
     values = [value]
     starts = [i]
     ranged = False
-    if not alone and not noun and not word and (known := msg.number_list) is not None and known.holds(i, tail, inside):
+    if (
+        not alone
+        and not noun
+        and not word
+        and (known := msg.number_list) is not None
+        and known.holds(i, tail, inside)
+    ):
         starts, values, end = known.behind(i)
     if word and value == 1 and msg.value_at("ordinal", end - 1) == 1 and (few := _first_few(msg, end)):
         end = few[1]

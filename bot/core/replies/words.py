@@ -159,10 +159,14 @@ def _deferred(msg: Message, start: int, at: int, end: int) -> str | None:
     return None
 
 
-def _led_recommended(msg: Message, at: int, end: int, name: str) -> int:
-    """ "lets go with ur recommended": function words between lead and name."""
+def _led_recommended(msg: Message, at: int, end: int, name: str, passed: set[int] | None = None) -> int:
+    """ "lets go with ur recommended": function words between lead and name. `passed`: from there none was found."""
     i = at
-    while i < end:
+    passed = set() if passed is None else passed
+    if msg.next((name,), at) >= end:
+        return 0
+    while i < end and i not in passed:
+        passed.add(i)
         stop = msg.any_at(("filler", "accept", "agree", "article", "lead"), i, end)
         if not stop or msg.letter(i, end):
             return 0
@@ -174,10 +178,11 @@ def _led_recommended(msg: Message, at: int, end: int, name: str) -> int:
 
 def _committed(msg: Message, start: int, end: int) -> int:
     """ "I missed it earlier, lets go with ur recommended": the choice after an excuse."""
+    passed: set[int] = set()
     for i in msg.places("commit", start, end):
         stop = msg.at("commit", i, end)
         if stop:
-            named = msg.at("recommended", stop, end) or _led_recommended(msg, stop, end, "recommended")
+            named = msg.at("recommended", stop, end) or _led_recommended(msg, stop, end, "recommended", passed)
             if named:
                 return named
     return 0
@@ -218,12 +223,19 @@ def _none(msg: Message, stop: int, end: int, said: str) -> Value:
     return Value("other", text=text or None, said=said) if text else Value("other", said=said)
 
 
+def _says_yes(msg: Message, start: int, end: int) -> bool:
+    """Whether nothing but words of a yes is there; looked at once for all the questions that it is said of."""
+    if (start, end) not in msg.yes:
+        i = start
+        while i < end and (stop := msg.any_at(("agree", "filler", "all", "polite", "item"), i, end)):
+            i = stop
+        msg.yes[start, end] = i >= end
+    return msg.yes[start, end]
+
+
 def _verdict(msg: Message, start: int, end: int, said: str) -> Value | None:
     """Yes and no on one question name no option; a yes before an instruction is an own answer."""
-    i = start
-    while i < end and (stop := msg.any_at(("agree", "filler", "all", "polite", "item"), i, end)):
-        i = stop
-    if i >= end and any(msg.at("agree", k, end) for k in msg.places("agree", start, end)):
+    if any(msg.at("agree", k, end) for k in msg.places("agree", start, end)) and _says_yes(msg, start, end):
         return Value("ambiguous_agreement", said=said)
     stop = msg.any_at(("agree", "accept"), start, end)
     if stop:
