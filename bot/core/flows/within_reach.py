@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from bot.core.elsewhere import OpenRound, open_rounds
+from bot.core.elsewhere import OpenRound, in_order, open_rounds
 from bot.core.flows import intake
 from bot.core.model import Person
 from bot.core.replies.several import Named, Several, said_of
@@ -46,7 +46,7 @@ def find(turn: Turn, said: Several, person: Person, order: int | None, direct: b
             wanted.pop(fitting[0].session, None)
         else:
             wanted[fitting[0].session] = (fitting[0], named)
-    for one, said_of_it in sorted(wanted.values(), key=lambda pair: (pair[0].number, pair[0].conversation)):
+    for one, said_of_it in sorted(wanted.values(), key=lambda pair: in_order(pair[0])):
         refusal = intake.refused(turn, one.circle, person)
         if refusal is not None:
             turn.audit(
