@@ -33,7 +33,7 @@ from storage.postgres_url import Target
 from storage.postgres_writer import Writer
 from storage.queries import Row
 from storage.records import Snapshot
-from storage.rows import in_order, listed, looking, outbox_row, prepare, settled, turn_key
+from storage.rows import in_order, listed, looking, outbox_row, prepare, settled, turn_key, within
 from storage.values import micros, moment, text, turn
 
 HOT = 1024  # conversations kept decoded: a long one takes about 100 kB
@@ -120,6 +120,14 @@ class PostgresStore:
     async def conversation_of(self, session: str) -> str | None:
         row = await self._one("conversation_of", session=text(session))
         return None if row is None else row["conversation"]
+
+    async def sessions_begun(self, place: str) -> int:
+        row = await self._one("sessions_begun", **within(place))
+        return 0 if row is None else int(row["begun"])
+
+    async def asking(self, within: str, limit: int) -> Sequence[str]:
+        names = {"place": text(within), "threads": text(f"{within}/"), "platform": text(f"{within}:")}
+        return [row["conversation"] for row in await self._rows("asking", **names, limit=limit)]
 
     async def event(self, event_id: str) -> Envelope | None:
         row = await self._one("event", event_id=text(event_id))

@@ -181,6 +181,11 @@ def in_order(timers: Iterable[Row]) -> list[DueTimer]:
     return sorted(found, key=lambda timer: (timer.at, timer.conversation, timer.name))
 
 
+def within(place: str) -> Row:
+    """A place, and where the names of its threads ("place/…") begin and end: text is compared by bytes."""
+    return {"place": text(place), "threads": text(f"{place}/"), "beyond": text(f"{place}0")}
+
+
 def turn_key(what: str) -> str:
     """Where it is kept whose turn something is."""
     return f"turn:{text(what)}"

@@ -24,7 +24,7 @@ from bot.ports import Commit, DueTimer, DuplicateEvent, OutboxRow, Settle
 from storage.lane import Lane, open_lane
 from storage.queries import many, one, rows
 from storage.records import Snapshot
-from storage.rows import Row, in_order, listed, looking, outbox_row, prepare, settled, turn_key
+from storage.rows import Row, in_order, listed, looking, outbox_row, prepare, settled, turn_key, within
 from storage.sqlite_reader import open_snapshot
 from storage.sqlite_writer import Writer
 from storage.values import micros, moment, text, turn
@@ -111,6 +111,14 @@ class SqliteStore:
     async def conversation_of(self, session: str) -> str | None:
         row = await self._read("conversation_of", session=text(session))
         return None if row is None else row["conversation"]
+
+    async def sessions_begun(self, place: str) -> int:
+        row = await self._read("sessions_begun", **within(place))
+        return 0 if row is None else int(row["begun"])
+
+    async def asking(self, within: str, limit: int) -> Sequence[str]:
+        names = {"place": text(within), "threads": text(f"{within}/"), "platform": text(f"{within}:")}
+        return [row["conversation"] for row in await self._read_all("asking", **names, limit=limit)]
 
     async def event(self, event_id: str) -> Envelope | None:
         row = await self._read("event", event_id=text(event_id))

@@ -12,13 +12,14 @@ from bot.core.events import (
     ButtonPressed,
     DeliveryFailed,
     Envelope,
+    Forwarded,
     MessageDeleted,
     MessageEdited,
     MessagePosted,
     MessageReceived,
     TimerDue,
 )
-from bot.core.flows import editing, handover, listening, pressing
+from bot.core.flows import editing, handover, listening, pressing, several
 from bot.core.model import Person
 from bot.core.state import Conversation
 from bot.core.turn import Turn
@@ -50,6 +51,9 @@ def step(state: Conversation | None, envelope: Envelope, book: Book) -> Step:
             _undelivered(turn, event)
         case TimerDue():
             _due(turn, event)
+        case Forwarded():
+            if _admitted(turn, event.person):
+                several.forwarded(turn, event)
         case _:
             assert_never(event)
     if isinstance(event, MessageReceived | MessageEdited | ButtonPressed) and turn.outcome != "ignored":
@@ -113,5 +117,7 @@ def _due(turn: Turn, event: TimerDue) -> None:
         handover.grace_over(turn, rest)
     elif kind == "gather":
         listening.gathered(turn)
+    elif kind == "forward":
+        turn.set(forwards=tuple(f for f in turn.state.forwards if f.name != event.name))
     else:
         turn.ignore("unknown timer")

@@ -32,6 +32,7 @@ ALLOWED = {
     "about": {"USE TEMP B-TREE FOR ORDER BY"},  # one message's rows
     "clarified_sessions": {"SCAN clarif", "USE TEMP B-TREE FOR DISTINCT"},  # for `verify`, which reads everything
     "release": {"SCAN outbox"},  # by a partial index: only rows that wait; at the start
+    "asking": {"USE TEMP B-TREE FOR GROUP BY", "USE TEMP B-TREE FOR ORDER BY"},  # sessions that wait, by an index
     "kept": {"SCAN kept"},  # a handful of rows, at the start
     "sweep_outbox": {"SCAN outbox"},  # once at the end of `db prune`
     "sessions_of": {"USE TEMP B-TREE FOR ORDER BY"},  # one place's

@@ -11,7 +11,7 @@ import pytest
 
 from bot.core import codec
 from bot.core.codec import NewerState, decode_state, encode_state
-from bot.core.state import Conversation
+from bot.core.state import SCHEMA, Conversation
 from bot.ports import StaleRevision
 from bot.runner import Runner
 from storage import open_store
@@ -105,8 +105,8 @@ async def test_the_newer_version_reads_the_older_ones_state(
 
 
 def test_the_older_version_refuses_a_newer_form() -> None:
-    newer = encode_state(state(1)).replace('"schema_version":1', '"schema_version":2')
-    with pytest.raises(NewerState, match="stored in form 2; this program knows up to 1"):
+    newer = encode_state(state(1)).replace(f'"schema_version":{SCHEMA}', f'"schema_version":{SCHEMA + 1}')
+    with pytest.raises(NewerState, match=f"stored in form {SCHEMA + 1}; this program knows up to {SCHEMA}"):
         decode_state(newer)
 
 
