@@ -11,6 +11,8 @@ import socket
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
+from datetime import timedelta
+from types import MappingProxyType
 from typing import Protocol
 
 import structlog
@@ -24,8 +26,11 @@ from adapters.telegram.surface import TelegramSurface, TokenRefused, Webhook, co
 from bot.app import Program, load_book, program, set_up_logging
 from bot.clock import SystemClock
 from bot.core.book import Book
+from bot.outbox import Patience
 from bot.pace import Pace
 from bot.ports import StoreUnavailable, Transport
+from bot.runner import fresh_id
+from bot.turns import TURN, Turn
 from config.settings import BadSettings, Settings, TelegramSettings
 
 GENERAL = (
@@ -47,6 +52,7 @@ class Surface(Protocol):
 
     platform: str
     pace: Pace
+    alone: bool  # whether the platform gives what people do to one listener only
 
     @property
     def transport(self) -> Transport: ...
@@ -139,14 +145,21 @@ def commands(book: Book, platform: str = TelegramSurface.platform) -> list[tuple
 
 
 async def _serve(running: Program, surfaces: Sequence[Surface], settings: Settings, stop: asyncio.Event) -> None:
-    outbox = running.outbox(*(s.transport for s in surfaces), paces={s.platform: s.pace for s in surfaces})
-    await running.store.release([s.platform for s in surfaces])  # one process a SQLite file: it is all ours
-    server = _server(running, surfaces, settings)
+    lease = timedelta(seconds=settings.lease_seconds)
+    outbox = running.outbox(
+        *(s.transport for s in surfaces),
+        paces={s.platform: s.pace for s in surfaces},
+        patience=Patience(lease=lease, send=lease.total_seconds() / 2),
+    )
+    if not running.store.shared:  # one process a SQLite file: what was claimed, a process that is no more has claimed
+        await running.store.release([s.platform for s in surfaces])
+    turns = {s.platform: _turn(running, s, min(TURN, lease)) for s in surfaces if s.alone and running.store.shared}
+    server = _server(running, surfaces, turns, settings)
     try:
         async with asyncio.TaskGroup() as group:
             sending = group.create_task(outbox.run(), name="outbox")
             ringing = group.create_task(running.timers.run(), name="timers")
-            taking = [group.create_task(s.run(), name=s.platform) for s in surfaces]
+            taking = [group.create_task(turns.get(s.platform, s).run(), name=s.platform) for s in surfaces]
             serving = None if server is None else group.create_task(server.run(), name="http")
             log.info("serving", platforms=[s.platform for s in surfaces])
             await stop.wait()
@@ -161,6 +174,10 @@ async def _serve(running: Program, surfaces: Sequence[Surface], settings: Settin
             await _end(sending)  # finishes the sends under way
     finally:
         await running.runner.finish()
+
+
+def _turn(running: Program, surface: Surface, length: timedelta) -> Turn:
+    return Turn(surface.platform, fresh_id(), surface.run, running.store, running.clock, length)
 
 
 async def _end(*tasks: asyncio.Task[None]) -> None:
@@ -192,12 +209,14 @@ class _Quiet(uvicorn.Server):
         yield
 
 
-def _server(running: Program, surfaces: Sequence[Surface], settings: Settings) -> _Http | None:
+def _server(
+    running: Program, surfaces: Sequence[Surface], turns: Mapping[str, Turn], settings: Settings
+) -> _Http | None:
     """Only where a part needs it, or the operator has said where."""
     routes = [route for surface in surfaces for route in surface.routes]
     if not routes and "http" not in settings.model_fields_set:
         return None
-    app = Starlette(routes=[*health_routes(running, surfaces), *routes])
+    app = Starlette(routes=[*health_routes(running, surfaces, turns), *routes])
     try:
         bound = socket.create_server((settings.http.host, settings.http.port), backlog=2048)
     except OSError as error:
@@ -210,14 +229,19 @@ def _server(running: Program, surfaces: Sequence[Surface], settings: Settings) -
     return _Http(app, bound)
 
 
-def health_routes(running: Program, surfaces: Sequence[Surface]) -> list[Route]:
-    """`/healthz`: the process answers. `/readyz`: the database does too, and every platform is heard."""
+def health_routes(
+    running: Program, surfaces: Sequence[Surface], turns: Mapping[str, Turn] = MappingProxyType({})
+) -> list[Route]:
+    """`/healthz`: the process answers. `/readyz`: the database does too, and every platform is heard.
+
+    A worker that waits for its turn at a platform is ready: it sends, and takes over when the other one is gone.
+    """
 
     async def healthy(_: Request) -> JSONResponse:
         return JSONResponse({"ok": True})
 
     async def ready(_: Request) -> JSONResponse:
-        state = {surface.platform: dict(surface.status()) for surface in surfaces}
+        state = {surface.platform: _status(surface, turns.get(surface.platform)) for surface in surfaces}
         try:
             waiting: object = await running.store.waiting()
         except StoreUnavailable:
@@ -227,3 +251,9 @@ def health_routes(running: Program, surfaces: Sequence[Surface]) -> list[Route]:
         return JSONResponse(answer, status_code=200 if well else 503)
 
     return [Route("/healthz", healthy), Route("/readyz", ready)]
+
+
+def _status(surface: Surface, turn: Turn | None) -> dict[str, object]:
+    if turn is None or turn.ours:
+        return dict(surface.status())
+    return {**surface.status(), "ready": True, "state": "another worker has the turn"}
