@@ -17,7 +17,15 @@ from datetime import datetime
 
 from bot.bell import Bell
 from bot.core.effects import Audit, Clarification, ClearTimer, Redraw, Reply, Say, SessionRow, SetTimer, Withdrawal
-from bot.core.events import ButtonPressed, Envelope, MessageDeleted, MessageEdited, MessageReceived, TimerDue
+from bot.core.events import (
+    ButtonPressed,
+    Envelope,
+    FormSubmitted,
+    MessageDeleted,
+    MessageEdited,
+    MessageReceived,
+    TimerDue,
+)
 from bot.core.state import Conversation
 from bot.core.step import Step
 from bot.core.view import says
@@ -27,7 +35,13 @@ from bot.ports import Clock, Commit, DuplicateEvent, Handled, Settle, StaleRevis
 Decide = Callable[[Conversation | None, Envelope], Step]
 
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # base32 without i, l, o, u: crockford.com/base32.html
-DELIVERED = (MessageReceived, MessageEdited, MessageDeleted, ButtonPressed)  # by a platform, again until taken
+DELIVERED = (
+    MessageReceived,
+    MessageEdited,
+    MessageDeleted,
+    ButtonPressed,
+    FormSubmitted,
+)  # by a platform, again until taken
 ATTEMPTS = 12  # at one event while other workers win; each loss means that somebody else got on
 PAUSE = 0.002  # seconds before the second attempt; doubled each time, up to LONGEST_PAUSE
 LONGEST_PAUSE = 0.25
@@ -163,7 +177,7 @@ def passed_over(state: Conversation | None, envelope: Envelope, reason: str) -> 
     unchanged = state or Conversation(place=envelope.place)
     moved_on = unchanged.model_copy(update={"revision": unchanged.revision + 1})
     event, shared = envelope.event, envelope.place.shared
-    if isinstance(event, ButtonPressed):
+    if isinstance(event, ButtonPressed | FormSubmitted):
         return Step(moved_on, reply=Reply(text=" ".join(SORRY)), outcome="refused", reason=reason)
     effects: tuple[Say, ...] = ()
     if isinstance(event, MessageReceived | MessageEdited) and (
@@ -178,7 +192,7 @@ def _points_at(envelope: Envelope) -> str | None:
     match envelope.event:
         case MessageReceived(reply_to=message):
             return message
-        case ButtonPressed(ref=ref):
+        case ButtonPressed(ref=ref) | FormSubmitted(ref=ref):
             return ref.card
         case MessageEdited(message=message):
             return message

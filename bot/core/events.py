@@ -32,6 +32,10 @@ class MessageReceived(Model):
     order: int | None = None  # position among the platform's message ids in this place (RP-7)
     declared: str | None = None  # the workflow that a program declares for its request: explicit intent (RT-16)
     unreadable: str | None = None  # what came instead of text, in words: "a voice message"
+    in_thread: bool = False  # said in the session's own thread, among others (RP-7)
+    summons: bool = False  # asks for an intake of these words, whose they may be: a request, never an answer (RT-13)
+    private: bool = False  # came by a way that shows it to nobody else: what it is told goes to this person alone
+    mentions: tuple[Person, ...] = ()  # people that the text names
 
 
 class MessageEdited(Model):
@@ -63,6 +67,25 @@ class ButtonPressed(Model):
     ref: MessageRef
 
 
+class FormField(Model):
+    """What stands in one question's fields. Nothing here is prose to be read: a selection is a selection (RP-5)."""
+
+    chosen: str | None = None  # option key; "+" confirms a statement
+    text: str | None = None  # the words of Other, of an open answer, or of a correction
+    note: str | None = None
+
+
+class FormSubmitted(Model):
+    """A round's form was sent. `fields` by question number; a question without any field set was left alone."""
+
+    kind: Literal["form"] = "form"
+    person: Person
+    round: str
+    revision: int  # of the round that was seen (RD-15)
+    fields: dict[int, FormField]
+    ref: MessageRef
+
+
 class MessagePosted(Model):
     """One of our cards reached its place. `order` as in `MessageReceived`."""
 
@@ -89,7 +112,14 @@ class TimerDue(Model):
 
 
 Event = Annotated[
-    MessageReceived | MessageEdited | MessageDeleted | ButtonPressed | MessagePosted | DeliveryFailed | TimerDue,
+    MessageReceived
+    | MessageEdited
+    | MessageDeleted
+    | ButtonPressed
+    | FormSubmitted
+    | MessagePosted
+    | DeliveryFailed
+    | TimerDue,
     Field(discriminator="kind"),
 ]
 

@@ -222,7 +222,7 @@ def round_card(session: Session, round_: Round, *, bulk: bool, route_note: str |
     rows = round_buttons(round_, bulk)
     if route_note:
         rows = (*rows, (Button(token=f"e:{session.id}", label="Something else"),))
-    return Message(blocks=tuple(blocks), buttons=rows)
+    return Message(blocks=tuple(blocks), buttons=rows, form=f"f:{round_.id}:{round_.revision}")
 
 
 def undo_row(round_: Round) -> tuple[tuple[Button, ...], ...]:
