@@ -100,8 +100,7 @@ def _pressed(body: Payload, known: Known) -> Envelope | Ignored:
         ref=MessageRef(id=act.removeprefix(f"{PLATFORM}:"), quote=label, card=card if ts else None),
     )
     at = str(action.get("action_ts") or "")
-    made = enveloped(f"{act}:press", channel, root, pressed, known, at if "." in at else None)
-    return made
+    return enveloped(f"{act}:press", channel, root, pressed, known, at if "." in at else None)
 
 
 # -- forms -------------------------------------------------------------------------------------------------------
@@ -214,12 +213,20 @@ def reaction_id(body: Payload, known: Known) -> str:
     return f"{act_id(known.me.team, str(item.get('channel')), str(item.get('ts')))}:reaction:{ending}"
 
 
+def place_asked(body: Payload) -> str | None:
+    """Where the form of the global shortcut wants to be answered: the channel chosen in it, or the person's DM."""
+    view = _part(body, "view")
+    values = _part(_part(view, "state"), "values")
+    found = _part(_part(values, "where"), "where").get("selected_conversation") or view.get("private_metadata")
+    return str(found) if found else None
+
+
 def request_from_form(body: Payload, known: Known) -> Envelope | Ignored:
     """The words of the global shortcut's form, in the channel that was chosen in it, or in the person's own DM."""
     view = _part(body, "view")
     values = _part(_part(view, "state"), "values")
     text = str(_part(_part(values, "words"), "words").get("value") or "").strip()
-    channel = _part(_part(values, "where"), "where").get("selected_conversation") or view.get("private_metadata")
+    channel = place_asked(body)
     if not text or not channel:
         return Ignored(reason="a request without words or place")
     act = f"{known.me.team}:{user_in(body)}:{view.get('id')}"

@@ -1,7 +1,7 @@
 """Events API payloads to events. Pure: the same act gives the same event, whichever way and however often it comes.
 
-One message can be delivered several times: with several event ids (P56), as `message` and as `app_mention` (P57), over
-the socket, by HTTP and from history. Its key is workspace, channel and `ts`, for an edit the edit's `ts` too.
+One message can be delivered several times: with several event ids (P56), as `message` and as `app_mention` (P57),
+over the socket, by HTTP and from history. Its key is workspace, channel and `ts`, for an edit the edit's `ts` too.
 """
 
 from __future__ import annotations
@@ -54,6 +54,16 @@ def people_in(body: Payload) -> tuple[str, ...]:
     named = [user for text in texts for user in mentioned(str(text or ""))]
     users = [event.get("user"), message.get("user"), *named]
     return tuple(dict.fromkeys(user for user in users if isinstance(user, str) and user))
+
+
+def mentioned_in(body: Payload) -> tuple[str, ...]:
+    """Ids of everybody whom the words of a message, or of the message that an act points at, name."""
+    message = _of(body, "message") or body
+    return mentioned(str(message.get("text") or ""))
+
+
+def names_us(message: Payload, known: Known) -> bool:
+    return known.me.user in mentioned(str(message.get("text") or ""))
 
 
 def event_from_payload(body: Payload, known: Known) -> Envelope | Ignored:
@@ -111,7 +121,7 @@ def _said(message: Payload, known: Known) -> Envelope | Ignored:
         order=order_of(ts),
         unreadable=content.unreadable,
         in_thread=root is not None and root != ts,
-        mentions=_mentions(raw, known),
+        named=tuple(person_id(user) for user in mentioned(raw) if user != known.me.user),
     )
     return enveloped(said_id(known.me.team, channel, ts), channel, root, event, known, ts)
 
@@ -149,8 +159,7 @@ def _edited(event: Payload, message: Payload, known: Known) -> Envelope | Ignore
         decoded=True,
     )
     root = None if _direct(channel, known) else str(message.get("thread_ts") or ts)
-    made = enveloped(f"{act_id(known.me.team, channel, ts)}:edit:{moment}", channel, root, edit, known, moment)
-    return made
+    return enveloped(f"{act_id(known.me.team, channel, ts)}:edit:{moment}", channel, root, edit, known, moment)
 
 
 def as_said(message: Payload, channel: str, known: Known, event_id: str) -> Envelope | Ignored:
@@ -225,10 +234,6 @@ def handles(known: Known) -> dict[str, str]:
     return {**read, known.me.user: known.me.name}
 
 
-def _mentions(raw: str, known: Known) -> tuple[Person, ...]:
-    return tuple(person_of(user, known) for user in mentioned(raw) if user != known.me.user and user in known.people)
-
-
 # -- small things ------------------------------------------------------------------------------------------------
 
 
@@ -251,7 +256,7 @@ def message_name(channel: str, message: Payload, known: Known) -> str:
 
 
 def _reply_to(message: Payload) -> str | None:
-    """What a message in a thread of a direct message answers: its root. In a channel the thread is the conversation."""
+    """What a message in a thread of a direct message answers: its root. Elsewhere the thread is the conversation."""
     thread = message.get("thread_ts")
     return str(thread) if thread and thread != message["ts"] else None
 

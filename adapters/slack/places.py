@@ -4,8 +4,8 @@ A thread of a channel is a conversation, `slack:<team>:<channel>/<root ts>`; a d
 `slack:<team>:<channel>`, whichever thread of it people write in. The workspace is in every name: two workspaces of an
 organisation may have the same channel id (b34 of the field cases).
 
-A session that begins without a message in the channel (a slash command, a global shortcut, an agent) has no thread yet.
-Its conversation is `slack:<team>:<channel>/~<name>`: the first card is posted into the channel and becomes the root.
+A session that begins without a message in the channel (a slash command, a global shortcut, an agent) has no thread
+yet. Its conversation is `slack:<team>:<channel>/~<name>`: the first card, posted into the channel, becomes the root.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ class Me:
     bot: str = ""  # its bot id, which messages carry
     app: str = ""
     name: str = "askfirst"
+    enterprise: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +82,7 @@ def user_of(person: str) -> str:
 
 
 def name_of(ts: str, thread: str | None = None) -> str:
-    """A message's id within its conversation. In a direct message it tells the thread too, for answers to go there."""
+    """A message's id within its conversation. In a direct message it tells the thread too: answers go there."""
     return ts if thread is None or thread == ts else f"{thread}/{ts}"
 
 

@@ -1,8 +1,8 @@
 """Slack's markup, undone once on the way in and put in once on the way out (b17 of the field cases).
 
 In: `&<>` come escaped, and Slack makes links of addresses, numbers and file names, and ids of mentions
-(docs.slack.dev/messaging/formatting-message-text). What is read is what was typed. Out: exactly `&<>` are escaped, so no
-word of a person can ping a channel or break a message.
+(docs.slack.dev/messaging/formatting-message-text). What is read is what was typed. Out: exactly `&<>` are escaped, so
+no word of a person can ping a channel or break a message.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from bot.core.model import Material, MessageRef, Model, Person, Place
+from bot.core.model import Material, MessageRef, Model, Person, PersonId, Place
 
 
 class MessageReceived(Model):
@@ -31,11 +31,11 @@ class MessageReceived(Model):
     partial: bool = False  # as long as the platform allows: more of the same paste may follow (RT-11)
     order: int | None = None  # position among the platform's message ids in this place (RP-7)
     declared: str | None = None  # the workflow that a program declares for its request: explicit intent (RT-16)
+    named: tuple[PersonId, ...] = ()  # people mentioned in the text, where the platform gives their ids
     unreadable: str | None = None  # what came instead of text, in words: "a voice message"
     in_thread: bool = False  # said in the session's own thread, among others (RP-7)
     summons: bool = False  # asks for an intake of these words, whose they may be: a request, never an answer (RT-13)
     private: bool = False  # came by a way that shows it to nobody else: what it is told goes to this person alone
-    mentions: tuple[Person, ...] = ()  # people that the text names
 
 
 class MessageEdited(Model):

@@ -83,4 +83,5 @@ class Access(Model):
         if platform == "terminal":  # whoever can run the program can read its database
             return True
         place = conversation.split("/", 1)[0]
-        return any(entry in (person, place, f"{platform}:*", "*") for entry in self.allow)
+        parts = {f"{platform}:{part}" for part in place.split(":")[1:]}  # a workspace, and a channel in it
+        return any(entry in (person, place, f"{platform}:*", "*") or entry in parts for entry in self.allow)

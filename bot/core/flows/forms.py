@@ -1,4 +1,4 @@
-"""A round as a form: opened by a tap, sent as exact selections, words and notes; nothing of it is read as prose (RP-5).
+"""A round as a form: opened by a tap, sent as selections, words and notes; nothing of it is read as prose (RP-5).
 
 A form with a mistake in it is not recorded in part: it stays open with the mistake beside its field, and what was put
 in stays with the person. An empty form records nothing (AG-4).
@@ -14,13 +14,13 @@ from bot.core.events import FormField, FormSubmitted
 from bot.core.flows import intake
 from bot.core.model import Person
 from bot.core.replies.reading import ItemReading
-from bot.core.state import Item, Round, Session
+from bot.core.state import Item, Round
 from bot.core.turn import Turn
 
 CONFIRMED = "+"  # the value that confirms a statement, as on its button
 
 
-def form_of(session: Session, round_: Round, person: Person, items: Sequence[Item] | None = None) -> FormView:
+def form_of(round_: Round, person: Person, items: Sequence[Item] | None = None) -> FormView:
     """The form of a round, or of some of its items. Selected is only what this person has answered (RD-9)."""
     shown = round_.items if items is None else items
     return FormView(

@@ -148,7 +148,7 @@ def _describe(turn: Turn, session: Session, round_: Round, item: Item, person: P
     stage = Asking(describing={**session.stage.describing, person.id: item.number})
     session = turn.put(session.model_copy(update={"stage": stage}))
     words = item.model_copy(update={"answer": None})
-    form = forms.form_of(session, round_, person, (words,))
+    form = forms.form_of(round_, person, (words,))
     chosen = form.fields[0].model_copy(update={"chosen": item.question.other.key if item.question.other else None})
     turn.reply = Reply(text="Please describe it in a message.", form=form.model_copy(update={"fields": (chosen,)}))
     turn.say(
@@ -203,7 +203,7 @@ def _form(turn: Turn, rest: str, event: ButtonPressed) -> None:
         turn.notice("The questions have changed since this card; here they are again.")
         intake.show_card(turn, session, round_, anew=True)
     else:
-        turn.reply = Reply(text="", form=forms.form_of(session, round_, event.person))
+        turn.reply = Reply(text="", form=forms.form_of(round_, event.person))
 
 
 def _menu(turn: Turn, rest: str, event: ButtonPressed) -> None:
