@@ -11,7 +11,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from bot.core.model import Material, MessageRef, Model, Person, PersonId, Place
+from bot.core.elsewhere import OpenRound
+from bot.core.model import ConversationId, Material, MessageRef, Model, Person, PersonId, Place
+from bot.core.replies.reading import Reading
 
 
 class MessageReceived(Model):
@@ -111,6 +113,22 @@ class TimerDue(Model):
     name: str
 
 
+class Forwarded(Model):
+    """Somebody answered a round of this conversation from another one, by its number, and confirmed it (RP-4).
+
+    `reading` was made of the questions at `revision`; `ref` names the act and the conversation that it happened in.
+    """
+
+    kind: Literal["forwarded"] = "forwarded"
+    person: Person
+    origin: ConversationId
+    session: str
+    round: str
+    revision: int
+    reading: Reading
+    ref: MessageRef
+
+
 Event = Annotated[
     MessageReceived
     | MessageEdited
@@ -119,7 +137,8 @@ Event = Annotated[
     | FormSubmitted
     | MessagePosted
     | DeliveryFailed
-    | TimerDue,
+    | TimerDue
+    | Forwarded,
     Field(discriminator="kind"),
 ]
 
@@ -131,6 +150,8 @@ class Envelope(Model):
     `at` is the runner's clock at receipt (UTC); `platform_at` is what the platform claims.
     `new_id` is a fresh random id of 10 characters that the step may use once, for a session.
     `about` is the card shown by the message replied to, pressed or edited, looked up by the runner.
+    `elsewhere` (rounds of other conversations) and `numbered` (the intakes begun so far in this place and its
+    threads) are looked up only when a step says that it wants them (`Step.wants`); None = not looked up.
     """
 
     event_id: str
@@ -139,6 +160,8 @@ class Envelope(Model):
     platform_at: datetime | None = None
     new_id: str = ""
     about: str | None = None
+    elsewhere: tuple[OpenRound, ...] | None = None
+    numbered: int | None = None
     event: Event
 
 

@@ -36,6 +36,8 @@ class Person(Model):
     through: str | None = None  # the program that posted in their name
     handle: str | None = None  # how others mention them here, without the @; it can change hands, the id can not
     outside: bool = False  # a guest, or somebody from another organisation (RD-12)
+    member: bool = False  # the platform says that they belong to this place
+    groups: tuple[str, ...] = ()  # "platform:group": groups that they are in, where the platform knows any
 
 
 class Place(Model):

@@ -14,10 +14,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from bot.core.events import MessageReceived
+from bot.core.events import Forwarded, MessageReceived
 from bot.core.model import Answer, Material, MessageRef, Model, Person, PersonId, Place, Question, Status
 from bot.core.policies import Answerers
-from bot.core.replies.reading import Proposal
+from bot.core.replies.reading import Proposal, Reading
 
 SCHEMA = 1  # version of this shape; bot.core.codec brings older ones up
 
@@ -157,7 +157,7 @@ class Session(Model):
     rounds: tuple[Round, ...] = ()
     settled: tuple[Settled, ...] = ()
     dropped: tuple[Dropped, ...] = ()
-    participants: tuple[PersonId, ...] = ()  # people named or delegated to, beside the requester
+    participants: tuple[str, ...] = ()  # people named or delegated to, beside the requester (`circle.entry`)
     assumptions: tuple[str, ...] = ()
     counted: int = 0
     undelivered: str | None = None  # why the last card did not arrive (CH-7)
@@ -217,7 +217,38 @@ class PickRound(Model):
     rounds: tuple[str, ...]
 
 
-Ask = Annotated[TakeReading | LeaveSession | Amend | Settle | PickRound, Field(discriminator="kind")]
+class Meant(Model):
+    """One round of a message about several, and what it says of it. `place` None = in this conversation."""
+
+    place: str | None = None
+    session: str
+    round: str
+    revision: int
+    number: int
+    title: str
+    reading: Reading
+
+
+class TakeSeveral(Model):
+    """Answers for several rounds, summed up before any is recorded; bound to the revisions seen (RP-4, RD-15)."""
+
+    kind: Literal["several"] = "several"
+    rounds: tuple[Meant, ...]
+
+
+class PickNumber(Model):
+    """`#2` may be question 2 of this round, or another intake; which is meant? (RP-7)"""
+
+    kind: Literal["number"] = "number"
+    text: str
+    session: str
+    round: str
+    revision: int
+
+
+Ask = Annotated[
+    TakeReading | LeaveSession | Amend | Settle | PickRound | TakeSeveral | PickNumber, Field(discriminator="kind")
+]
 
 
 class Pending(Model):
@@ -254,11 +285,27 @@ class Ancient(Model):
 
 
 class Settings(Model):
-    """What people set for this place. None = the program's default."""
+    """What people set for this place. None = the program's default.
+
+    `listed`: people and groups, as `circle.entry` keeps them. `outsiders`: guests and people of other
+    organisations may answer too (RD-12).
+    """
 
     pack: str | None = None
     answerers: Answerers | None = None
-    listed: tuple[PersonId, ...] = ()
+    listed: tuple[str, ...] = ()
+    outsiders: bool = False
+
+
+class Forward(Model):
+    """Something decided here that happens in another conversation. Kept until it has been passed on (`bot.timers`).
+
+    `name` is the name of its timer, and of nothing else in this conversation.
+    """
+
+    name: str
+    place: str  # the conversation it goes to
+    event: Forwarded
 
 
 class Conversation(Model):
@@ -275,6 +322,8 @@ class Conversation(Model):
     gathering: Gathering | None = None
     counted: int = 0  # sessions so far
     refused: tuple[PersonId, ...] = ()  # people already told how to ask for access
+    taken_part: tuple[PersonId, ...] = ()  # people who have written in this shared place, the latest last (RD-12)
+    forwards: tuple[Forward, ...] = ()
 
     def session(self, session: str | None) -> Session | None:
         return next((s for s in self.sessions if s.id == session), None)

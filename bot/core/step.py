@@ -13,13 +13,14 @@ from bot.core.events import (
     DeliveryFailed,
     Envelope,
     FormSubmitted,
+    Forwarded,
     MessageDeleted,
     MessageEdited,
     MessagePosted,
     MessageReceived,
     TimerDue,
 )
-from bot.core.flows import editing, forms, handover, listening, pressing
+from bot.core.flows import editing, forms, handover, listening, pressing, several
 from bot.core.model import Person
 from bot.core.state import Conversation
 from bot.core.turn import Turn
@@ -56,6 +57,9 @@ def step(state: Conversation | None, envelope: Envelope, book: Book) -> Step:
             _undelivered(turn, event)
         case TimerDue():
             _due(turn, event)
+        case Forwarded():
+            if _admitted(turn, event.person):
+                several.forwarded(turn, event)
         case _:
             assert_never(event)
     if isinstance(event, ACTS) and turn.outcome != "ignored":
@@ -121,5 +125,7 @@ def _due(turn: Turn, event: TimerDue) -> None:
         handover.grace_over(turn, rest)
     elif kind == "gather":
         listening.gathered(turn)
+    elif kind == "forward":
+        turn.set(forwards=tuple(f for f in turn.state.forwards if f.name != event.name))
     else:
         turn.ignore("unknown timer")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from bot.core import view
 from bot.core.capture import confirmed
-from bot.core.flows import amending, intake, opening, replying
+from bot.core.flows import amending, intake, opening, replying, several
 from bot.core.flows.words import yes_or_no
 from bot.core.model import MessageRef, Person
 from bot.core.replies.reading import Proposal, Reading
-from bot.core.state import Amend, LeaveSession, Pending, PickRound, Round, TakeReading
+from bot.core.state import Amend, LeaveSession, Pending, PickNumber, PickRound, Round, TakeReading, TakeSeveral
 from bot.core.state import Settle as SettleConflict
 from bot.core.turn import Turn
 
@@ -35,6 +35,10 @@ def decide(turn: Turn, pending: Pending, choice: str, person: Person, ref: Messa
             opening.leave(turn, pending.ask, choice, person, pending.ref)
         case PickRound():
             _pick(turn, pending, pending.ask, choice, person)
+        case TakeSeveral():
+            several.decide(turn, pending.ask, choice, person, proof)
+        case PickNumber():
+            several.picked(turn, pending.ask, choice, person, pending.ref)
 
 
 def choices(pending: Pending) -> tuple[str, ...]:
@@ -42,12 +46,14 @@ def choices(pending: Pending) -> tuple[str, ...]:
     match pending.ask:
         case TakeReading(proposals=offered) | PickRound(rounds=offered):
             return (*(str(i) for i in range(len(offered))), "n")
+        case PickNumber():
+            return ("0", "1", "n")
         case _:
             return ("y", "n")
 
 
 def _several(pending: Pending) -> bool:
-    return isinstance(pending.ask, PickRound) or len(choices(pending)) > 2
+    return isinstance(pending.ask, PickRound | PickNumber) or len(choices(pending)) > 2
 
 
 def _chosen(pending: Pending, choice: str) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from bot.core import view
 from bot.core.audit import human
 from bot.core.capture import audit_of, clarification, clarification_id
+from bot.core.circle import Circle
 from bot.core.effects import Audit, Clarification
 from bot.core.flows import handover
 from bot.core.flows.words import yes_or_no
@@ -52,7 +53,9 @@ def open_round(
     )
     session = session.model_copy(update={"stage": Asking(), "rounds": (*session.rounds, round_)})
     session = turn.put(session)
-    card = view.round_card(session, round_, bulk=turn.policy(session).bulk_accept, route_note=note)
+    card = view.round_card(
+        session, round_, bulk=turn.policy(session).bulk_accept, route_note=note, numbered=turn.numbered(session)
+    )
     turn.say(card, card=round_.card, session=session, round_=round_)
     turn.audit(
         "intake_round",
@@ -71,7 +74,7 @@ def open_round(
 
 def show_card(turn: Turn, session: Session, round_: Round, *, anew: bool = False) -> None:
     """Redraw the card in place, or post it anew (after a restart, on /resume, when the old one is gone)."""
-    message = view.round_card(session, round_, bulk=turn.policy(session).bulk_accept)
+    message = view.round_card(session, round_, bulk=turn.policy(session).bulk_accept, numbered=turn.numbered(session))
     if anew:
         turn.say(message, card=round_.card, session=session, round_=round_)
     else:
@@ -83,24 +86,28 @@ def show_card(turn: Turn, session: Session, round_: Round, *, anew: bool = False
 
 def may_answer(turn: Turn, session: Session, person: Person) -> str | None:
     """None when this person may answer here; else the reason, for them (RD-12)."""
-    if person.kind != "person":
-        return "Bots and channels can not answer; a person has to."
-    if person.outside:
-        return "People from outside can not answer here unless the settings of this place allow it."
-    policy = turn.book.answerers_for(turn.surface, turn.state.settings.answerers)
-    if (
-        not turn.shared
-        or policy == "anyone"
-        or person.id == session.requester.id
-        or person.id in session.participants
-        or (person.handle and f"{turn.surface}:{person.handle.casefold()}" in session.participants)
-    ):
-        return None
-    if policy == "participants" or (policy == "listed" and person.id in turn.state.settings.listed):
-        return None
-    who = view.isolate(session.requester.name, session.requester.id)
-    me = view.isolate(person.name, person.id)
-    return f"These questions are {who}'s to answer. {who} can let you, by replying to the card: @{me} please"
+    settings = turn.state.settings
+    circle = Circle(
+        shared=turn.shared,
+        requester=session.requester,
+        named=session.participants,
+        taken_part=turn.before.taken_part,
+        answerers=settings.answerers,
+        listed=settings.listed,
+        outsiders=settings.outsiders,
+    )
+    return refused(turn, circle, person)
+
+
+def refused(turn: Turn, circle: Circle, person: Person) -> str | None:
+    """`may_answer` for any round, this conversation's or another one's."""
+    policy = turn.book.answerers_for(turn.surface, circle.answerers)
+    refusal = circle.refusal(person, turn.surface, policy)
+    if refusal is None or person.kind != "person" or (person.outside and not circle.outsiders):
+        return refusal
+    who = view.isolate(circle.requester.name, circle.requester.id)
+    me = view.isolate(person.handle or person.name, person.id)
+    return f"{refusal}These questions are {who}'s to answer. {who} can let you, by replying to the card: @{me} please"
 
 
 # -- recording -----------------------------------------------------------------------------------------------------
@@ -439,11 +446,18 @@ def changed(turn: Turn, round_: Round) -> bool:
 
 
 def echo(
-    turn: Turn, session: Session, round_: Round, done: Recorded, reading: Reading | None, *, tapped: bool = False
+    turn: Turn,
+    session: Session,
+    round_: Round,
+    done: Recorded,
+    reading: Reading | None,
+    *,
+    tapped: bool = False,
+    lead: Sequence[str] = (),
 ) -> Session:
     """Answer a reply: what was recorded, what was not and why, what is still open. Closes a round that is over.
 
-    A tap that needs no words is answered by its notice and by the card alone.
+    `lead` goes before all of it. A tap that needs no words is answered by its notice and by the card alone.
     """
     errors = list(reading.errors) if reading else []
     failed = [*done.failed, *(int(e.item) for e in errors if e.item.isdigit())]
@@ -459,10 +473,10 @@ def echo(
     if reading and reading.note:
         problems.append(f"Kept as a note: “{reading.note}”")
     if not round_.open_items and not any(i.rival for i in round_.items):
-        return close(turn, session, round_, lead=[*done.replaced, *problems])
+        return close(turn, session, round_, lead=[*lead, *done.replaced, *problems])
     if (tapped or (done.conflicts and not done.lines)) and not problems:
         return session
-    lines = [*done.lines, *problems]
+    lines = [*lead, *done.lines, *problems]
     buttons = view.undo_row(round_) if set(round_.undo) & set(done.resolved) else ()
     if round_.open_items:
         lines.append(view.still_open(round_, turn.policy(session).bulk_accept))

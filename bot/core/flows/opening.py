@@ -57,7 +57,7 @@ def first_message(
 
 
 def _open(turn: Turn, person: Person, text: str, verdict: Verdict, ref: MessageRef) -> Session:
-    number = turn.state.counted + 1
+    number = turn.next_number()
     request = Request(
         text=verdict.text,
         original=text,

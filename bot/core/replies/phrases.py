@@ -27,6 +27,7 @@ WORD_CLASSES: Final[Mapping[str, str]] = {
     "except": "begins the exceptions: except, but not",
     "rest": "the questions not yet answered: the rest, others",
     "all": "every question: all, everything",
+    "mine": "every round that is the person's own: all mine, my rounds",
     "everywhere": "every question, after a letter: everywhere, for all",
     "skip": "leaves a question open on purpose",
     "leave": "leaves a question out, before its number: drop",

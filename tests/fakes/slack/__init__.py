@@ -19,9 +19,9 @@ assert not server.broadcasts and not server.refused         # nobody was pinged,
 server.verify()                                             # fails on everything that this fake does not know
 """
 
-from tests.fakes.slack.acting import Interaction
 from tests.fakes.slack.errors import ClientRefused, Refusal, Unmodelled
 from tests.fakes.slack.faults import Faults, Gate
+from tests.fakes.slack.interactions import Interaction
 from tests.fakes.slack.model import Channel, File, Installation, Message, Team, UserGroup, View
 from tests.fakes.slack.outgoing import Delivery, Outcome
 from tests.fakes.slack.people import Person

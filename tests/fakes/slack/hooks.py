@@ -108,6 +108,13 @@ class Hooks:
             given.get("challenge") if isinstance(given, dict) else "",
         )
 
+    async def flooded(self, minute: int = 0) -> int:
+        """`app_rate_limited`: more than 30,000 events in an hour."""
+        limited = {"type": "app_rate_limited", "team_id": self.world.team.id, "api_app_id": self.world.app.id}
+        limited |= {"token": self.world.app.verification, "minute_rate_limited": str(minute)}
+        body = json.dumps(limited).encode()
+        return (await self.post(body, self.signed(body, JSON))).status_code
+
     async def check_ssl(self) -> int:
         """`ssl_check=1`: comes unsigned, wants 200."""
         body = urlencode({"ssl_check": "1", "token": self.world.app.verification}).encode()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.fakes.slack.model import Channel, Installation, Json, Message, Team
+from tests.fakes.slack.model import Channel, Installation, Json, Message, Team, UserGroup
 from tests.fakes.slack.outgoing import Delivery
 from tests.fakes.slack.table import EVENTS
 from tests.fakes.slack.world import World
@@ -187,6 +187,11 @@ class News(World):
         self.tell(
             app.team, "tokens_revoked", {"type": "tokens_revoked", "tokens": {"oauth": [], "bot": [app.bot.id]}}
         )
+
+    def change_group(self, group: UserGroup, *people: Any, disabled: bool = False, team: Team | None = None) -> None:
+        home = team or self.team
+        group.members, group.disabled = [person.id for person in people], disabled
+        self.tell(home, "subteam_updated", {"type": "subteam_updated", "subteam": group.json(home.id, True)})
 
     def user_changed(self, person: Any) -> None:
         for team in self.teams.values():

@@ -102,6 +102,11 @@ class Outgoing:
         """What has been sent or waits, by the type of event or payload."""
         return [d for d in self.log if d.payload.get("event", d.payload).get("type", d.kind) in types]
 
+    @property
+    def due(self) -> bool:
+        """Whether there is anything to deliver now."""
+        return any(self._due(delivery) for delivery in self.waiting)
+
     def reverse(self) -> None:
         """What waits comes in the opposite order."""
         self.waiting.reverse()

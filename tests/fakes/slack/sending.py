@@ -151,6 +151,9 @@ class Sending(Access):
         message = Message(channel, self.ts(), app.bot.id, content["text"], app.team.id, content["blocks"], bot=bot)
         message.thread_ts, message.only_to = self.thread_of(channel, thread)[0], user
         channel.messages[message.ts] = message
+        if message.thread_ts and not any(not r.gone for r in channel.messages[message.thread_ts].replies):
+            message.gone = True  # "only shown if there is already an active thread"
+            self.unseen.append(message)
         self._note(message, content, rings=False)
         return message
 

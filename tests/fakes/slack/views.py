@@ -8,7 +8,7 @@ from typing import Any
 from tests.fakes.slack.blocks import Check, numbered
 from tests.fakes.slack.errors import Refusal, invalid
 from tests.fakes.slack.looking import Looking
-from tests.fakes.slack.model import Installation, Json, View, kept
+from tests.fakes.slack.model import Channel, Installation, Json, View, elements_of, kept
 
 TRIGGER_LIFE = timedelta(seconds=3)  # "trigger_id … expires in 3 seconds"
 STACK = 3  # "up to three views in a modal's view stack"
@@ -23,7 +23,7 @@ class Views(Looking):
         for view in person.modals:
             view.open = False
         person.modals[:] = []
-        return {"view": self.show(app, person, body, None).json()}
+        return {"view": self.show(app, person, body, None, trigger.channel).json()}
 
     def views_push(self, app: Installation, p: Json) -> Json:
         trigger = self._trigger(app, p["trigger_id"])
@@ -33,7 +33,8 @@ class Views(Looking):
         if len(trigger.person.modals) >= STACK:
             raise Refusal("push_limit_reached")
         trigger.used = True
-        return {"view": self.show(app, trigger.person, body, trigger.person.modals[-1]).json()}
+        above = trigger.person.modals[-1]
+        return {"view": self.show(app, trigger.person, body, above, trigger.channel).json()}
 
     def views_update(self, app: Installation, p: Json) -> Json:
         view = self.views.get(p.get("view_id", ""))
@@ -92,9 +93,15 @@ class Views(Looking):
             raise Refusal("duplicate_external_id")
         return dict(given) | {"blocks": numbered(given["blocks"], lambda: f"{self.number():05x}")}
 
-    def show(self, app: Installation, person: Any, body: Json, previous: View | None) -> View:
+    def show(
+        self, app: Installation, person: Any, body: Json, previous: View | None, at: Channel | None = None
+    ) -> View:
         view = View(self.new_id("V"), person, app.team, body, self._hash(), app.bot_id, self.app.id, previous)
         view.root = previous.root if previous else view
+        for block, element in elements_of(body["blocks"]):
+            if element.get("default_to_current_conversation") and at is not None:
+                state = {"type": element["type"], "selected_conversation": at.id}
+                view.chosen.setdefault(block["block_id"], {})[element["action_id"]] = state
         self.views[view.id] = view
         person.modals.append(view)
         return view

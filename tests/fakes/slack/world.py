@@ -87,6 +87,7 @@ class World:
         self.sloppy: list[tuple[Message, list[str]]] = []  # `&`, `<` or `>` without escape
         self.strays: list[Message] = []  # meant for a thread that is not there: landed in the channel (b25)
         self.truncated: list[Message] = []
+        self.unseen: list[Message] = []  # ephemeral, in a thread that has no replies yet: nobody saw them
         self._counts: Counter[str] = Counter()
         self._numbers = itertools.count(1)
         self._last_ts = (0, 0)
