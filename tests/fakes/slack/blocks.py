@@ -56,7 +56,7 @@ class Check(Elements):
             self.bad(where, f"no more than {MOST_BLOCKS[self.surface]} items allowed")
         for n, block in enumerate(blocks):
             self.block(f"{where}/{n}", block)
-        if self.markdown > MAX_MARKDOWN:
+        if self.markdown > MAX_MARKDOWN and not self.errors:
             self.bad(where, f"must be less than {MAX_MARKDOWN + 1} characters in all markdown blocks")
         if self.focused > 1:
             self.bad(where, "only one element can have focus_on_load")

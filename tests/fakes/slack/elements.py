@@ -107,13 +107,13 @@ class Elements:
         for name in value.keys() - names:
             self.bad(f"{where}/{name}", f"invalid additional property: {name}")
             self.unknown.append(f"{value.get('type', 'object')} has no field {name!r} ({where})")
-        for name, item in value.items():
-            if item is None and name not in {"submit", "close"}:
-                self.bad(f"{where}/{name}", "must not be null")
-        missing = [name[:-1] for name in known.split() if name.endswith("!") and value.get(name[:-1]) is None]
+        nulls = [name for name, item in value.items() if item is None and name not in {"submit", "close"}]
+        for name in nulls:
+            self.bad(f"{where}/{name}", "must not be null")
+        missing = [name[:-1] for name in known.split() if name.endswith("!") and name[:-1] not in value]
         for name in missing:
             self.bad(where, f"missing required field: {name}")
-        return not missing
+        return not missing and not nulls
 
     def string(self, where: str, value: Any, most: int, least: int = 1) -> None:
         if not isinstance(value, str):
