@@ -283,7 +283,7 @@ class Intake:
         return _moved(made, waiting[0]) if len(waiting) == 1 else made
 
     async def _as_before(self, made: Envelope, body: Body, known: Known) -> Envelope:
-        """Edits and deletions belong where the message did. One that names the bot at last says it anew (b19)."""
+        """Edits and deletions belong where the message did. One that at last names the bot says it anew (b19)."""
         event = made.event
         before = await self.store.event(codec.said_before(made))
         was = before.event if before is not None else None

@@ -135,6 +135,8 @@ class Turn:
         """Post a message, as a reply to the person's own where there is one."""
         event = self.envelope.event
         reply_to = event.ref.id if isinstance(event, MessageReceived | MessageEdited) else None
+        if only_to is None and card is None and isinstance(event, MessageReceived) and event.private:
+            only_to = event.person
         self.effects.append(
             Say(
                 message=message,

@@ -72,7 +72,9 @@ def _amends(turn: Turn, event: MessageReceived, ref: MessageRef, direct: bool) -
             round_=round_,
         )
         return True
-    if not reading.answers or not (reading.correction or (reading.shaped and (direct or not turn.shared))):
+    if not reading.answers or not (
+        reading.correction or (reading.shaped and (direct or event.in_thread or not turn.shared))
+    ):
         return False
     return amending.propose(turn, session, round_, reading, event.person, ref)
 
