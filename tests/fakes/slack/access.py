@@ -82,10 +82,14 @@ class Access(News):
 
     # -- parameters ----------------------------------------------------------------------------------------------
 
-    def read(self, method: str, spec: Method, given: Json) -> Json:
+    def read(self, method: str, spec: Method, given: Json, app: Installation | None) -> Json:
         """Values of their types. What Slack would ignore is a complaint."""
         values: Json = {}
         for name, value in given.items():
+            if name == "team_id" and app is not None:  # Bolt gives it to every call
+                if value != app.team.id:
+                    raise Refusal("team_access_not_granted")
+                continue
             if name not in spec.fields:
                 self.complain(f"{method} has no parameter {name!r}")
                 continue

@@ -17,11 +17,11 @@ def seen(world: Any, channel: Channel, thread: Message | str | None = None, who:
             continue
         inside = message.root == ts if ts else message.thread_ts is None or message.subtype == "thread_broadcast"
         if inside:
-            lines += said(world, message, who)
+            lines += said(world, message, who, inside=ts is not None)
     return lines
 
 
-def said(world: Any, message: Message, who: Any = None) -> list[str]:
+def said(world: Any, message: Message, who: Any = None, *, inside: bool = False) -> list[str]:
     """`Ana> words`, the lines after the first set in."""
     author = world.users.get(message.user or "")
     name = message.bot.get("username") or (author.name if author else message.user or "?")
@@ -29,7 +29,8 @@ def said(world: Any, message: Message, who: Any = None) -> list[str]:
     if not message.blocks or message.blocks[0]["type"] == "rich_text":
         lines = plain(message.text, world.names(message.channel.team)).split("\n")
     lines += [f"[file {file.name}]" for file in message.files]
-    lines += [f"[reply count {n}]" for n in [len([r for r in message.replies if not r.gone])] if n]
+    replies = len([reply for reply in message.replies if not reply.gone])
+    lines += [f"[{replies} replies]" if replies > 1 else "[1 reply]"] if replies and not inside else []
     lines += (
         [" ".join(f":{name}: {len(users)}" for name, users in message.reactions.items())] if message.reactions else []
     )

@@ -163,7 +163,7 @@ class SlackServer(OAuth):
                 self.complain(f"{method} does not read JSON: the parameters would be lost")
                 args = {}
             self.hurry(app, method, args)
-            result = getattr(self, _snake(method))(app, self.read(method, spec, args))
+            result = getattr(self, _snake(method))(app, self.read(method, spec, args, app))
         except Refusal as refusal:
             return refusal.status, refusal.body, refusal.headers, False
         scopes = {"x-oauth-scopes": ",".join(sorted(app.scopes))} if app is not None else {}

@@ -27,7 +27,7 @@ _CONTENT = (
 )
 _UPLOAD = "filename!:str length!:int alt_txt:str snippet_type:str"
 _UPLOADED = "files!:json channel_id:str channels:list initial_comment:str thread_ts:str"
-_GROUPS = "include_count:bool include_disabled:bool include_users:bool team_id:str"
+_GROUPS = "include_count:bool include_disabled:bool include_users:bool"
 _FACE = "username:str icon_emoji:str icon_url:str "
 _PAGE = "cursor:str limit:int "
 _READ = "channel!:str inclusive:bool latest:str oldest:str include_all_metadata:bool " + _PAGE
@@ -36,7 +36,7 @@ _LINES: dict[str, tuple[int | None, str, str, str]] = {
     # method: tier, scope, reads (json, form), parameters
     "auth.test": (None, "", "form", ""),
     "auth.revoke": (3, "", "form", "test:bool"),
-    "bots.info": (3, "users:read", "form", "bot:str team_id:str"),
+    "bots.info": (3, "users:read", "form", "bot:str"),
     "chat.postMessage": (None, "chat:write", "json", "channel!:str thread_ts:str reply_broadcast:bool metadata:json "
     "unfurl_links:bool unfurl_media:bool " + _CONTENT + _FACE),
     "chat.postEphemeral": (4, "chat:write", "json", "channel!:str user!:str thread_ts:str " + _CONTENT + _FACE),
@@ -50,11 +50,11 @@ _LINES: dict[str, tuple[int | None, str, str, str]] = {
     "conversations.open": (3, "im:write", "json", "channel:str users:list return_im:bool prevent_creation:bool"),
     "conversations.join": (3, "channels:join", "json", "channel!:str"),
     "conversations.members": (4, "{kind}:read", "form", "channel!:str " + _PAGE),
-    "conversations.list": (2, "", "form", "exclude_archived:bool team_id:str types:list " + _PAGE),
+    "conversations.list": (2, "", "form", "exclude_archived:bool types:list " + _PAGE),
     "users.info": (4, "users:read", "form", "user!:str include_locale:bool"),
-    "users.list": (2, "users:read", "form", "include_locale:bool team_id:str " + _PAGE),
+    "users.list": (2, "users:read", "form", "include_locale:bool " + _PAGE),
     "usergroups.list": (2, "usergroups:read", "form", _GROUPS),
-    "usergroups.users.list": (2, "usergroups:read", "form", "usergroup!:str include_disabled:bool team_id:str"),
+    "usergroups.users.list": (2, "usergroups:read", "form", "usergroup!:str include_disabled:bool"),
     "views.open": (4, "", "json", "trigger_id!:str view!:json"),
     "views.push": (4, "", "json", "trigger_id!:str view!:json"),
     "views.update": (4, "", "json", "view!:json view_id:str external_id:str hash:str"),

@@ -22,6 +22,8 @@ _MAIL = r"(?P<mail>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)"
 _BARE_HOST = rf"(?P<host>(?<![\w@/.-])(?:[\w-]+\.)+(?:{_TOPS})\b(?:/[^\s<>]*[^\s<>.,;:!?)])?)"
 _AT = r"(?<![\w])(?P<at>@[\w.-]*\w)"
 _HASH = r"(?<![\w&])(?P<hash>#[a-z0-9][\w-]*)"
+_CODE = re.compile(r"(```.*?```|`[^`\n]+`)", re.DOTALL)
+_STYLE = re.compile(r"(?<![\w*_~])([*_~])(?=\S)([^\n]*?\S)\1(?![\w*_~])")
 _TYPED = re.compile("|".join([_URL, _MAIL, _BARE_HOST, _AT, _HASH]), re.IGNORECASE)
 
 
@@ -70,7 +72,7 @@ def _is_token(body: str) -> bool:
 
 
 def plain(mrkdwn: str, names: dict[str, str]) -> str:
-    """As people see it. `names` gives @name, #name and @handle for ids."""
+    """As people see it, without bold, italics and struck lines. `names` gives @name, #name and @handle for ids."""
 
     def shown(match: re.Match[str]) -> str:
         body, _, label = match[1].partition("|")
@@ -84,7 +86,13 @@ def plain(mrkdwn: str, names: dict[str, str]) -> str:
             return f"@{body[1:]}"
         return label or body.removeprefix("mailto:")
 
-    return unescape(TOKEN.sub(shown, mrkdwn))
+    tokens = [shown(match) for match in TOKEN.finditer(mrkdwn)]
+    parts = _CODE.split(TOKEN.sub("\0", mrkdwn))  # every other part is code, with its back-ticks
+    for n in range(0, len(parts), 2):
+        for _ in "*_~":  # marks within marks
+            parts[n] = _STYLE.sub(r"\2", parts[n])
+    pieces = "".join(parts).split("\0")
+    return unescape("".join(a + b for a, b in zip(pieces, [*tokens, ""], strict=True)))
 
 
 def typed(words: str, ids: dict[str, str]) -> str:
