@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import contextlib
 import json
 import re
@@ -12,7 +13,7 @@ from datetime import UTC, datetime
 from time import time
 from typing import Any
 
-from aiohttp import BasicAuth, web
+from aiohttp import web
 
 from bot.ports import Clock
 from tests.fakes.slack.errors import Refusal, Unmodelled
@@ -176,8 +177,8 @@ class SlackServer(OAuth):
         args, is_json = await _arguments(request)
         sent = request.headers.get("authorization", "")
         if sent.startswith("Basic ") and method == "oauth.v2.access":
-            basic = BasicAuth.decode(sent)
-            args = {"client_id": basic.login, "client_secret": basic.password} | args
+            login, _, secret = base64.b64decode(sent.removeprefix("Basic ")).decode().partition(":")
+            args = {"client_id": login, "client_secret": secret} | args
         token = sent.removeprefix("Bearer ").strip() if sent.startswith("Bearer ") else str(args.pop("token", ""))
         if "token" in request.query:
             self.complain("a token in the query string: Slack refuses it")
