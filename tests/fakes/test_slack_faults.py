@@ -12,6 +12,7 @@ from slack_sdk.http_retry.builtin_async_handlers import AsyncRateLimitErrorRetry
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
+from tests.fakes.clock import eventually
 from tests.fakes.conftest import Acme
 
 
@@ -96,6 +97,15 @@ async def test_a_call_that_waits_at_a_gate(acme: Acme, taken: bool) -> None:
     gate.open()
     await posting
     assert seen(acme) == ["Askfirst> hi"]
+
+
+async def test_an_answer_that_takes_its_time(acme: Acme) -> None:
+    acme.server.faults.slow(20)
+    posting = asyncio.ensure_future(post(acme))
+    await eventually(lambda: acme.clock.sleeping)
+    assert (seen(acme), posting.done()) == (["Askfirst> hi"], False)
+    acme.clock.advance(20)
+    await posting
 
 
 async def test_a_response_url_that_fails(acme: Acme) -> None:

@@ -70,6 +70,16 @@ def test_unfurls_and_touches_are_changes_that_nobody_made(acme: Acme) -> None:
         assert event["message"]["text"] == event["previous_message"]["text"]
 
 
+async def test_the_bots_own_links_are_unfurled_unless_both_switches_are_off(acme: Acme) -> None:
+    """platform: a preview is a message_changed of the bot's own message."""
+    args = {"channel": acme.triage.id, "text": "see https://a.b/c"}
+    await acme.client.chat_postMessage(**args, unfurl_links=False)
+    assert kinds(acme) == ["message", "message.message_changed"]
+    await acme.client.chat_postMessage(**args, unfurl_links=False, unfurl_media=False)
+    assert kinds(acme) == ["message"]
+    assert len(acme.server.unfurled) == 1
+
+
 async def test_the_bots_own_words_come_back(acme: Acme) -> None:
     sent = await acme.client.chat_postMessage(channel=acme.triage.id, text="hi @all")
     await acme.client.chat_update(channel=acme.triage.id, ts=sent["ts"], text="ho")

@@ -8,7 +8,9 @@ from typing import Any, Literal
 
 from tests.fakes.slack.errors import Refusal, ratelimited
 
-How = Literal["refuse", "broken", "lost before", "lost after", "timeout before", "timeout after", "hold", "held"]
+How = Literal[
+    "refuse", "broken", "lost before", "lost after", "timeout before", "timeout after", "hold", "held", "slow"
+]
 
 
 class Gate:
@@ -37,6 +39,7 @@ class Fault:
     refusal: Refusal | None = None
     status: int = 500
     gate: Gate | None = None
+    seconds: float = 0.0
 
     def meant(self, method: str, args: dict[str, Any]) -> bool:
         if self.method not in {"*", method} or (self.method == "*" and method == "apps.connections.open"):
@@ -80,6 +83,10 @@ class Faults:
         gate = Gate()
         self._order(Fault(method, "held" if taken else "hold", _id(channel), 1, gate=gate))
         return gate
+
+    def slow(self, seconds: float, *, method: str = "*", channel: Any = None, times: int = 1) -> Fault:
+        """The effect is there at once, the answer after these seconds of the clock."""
+        return self._order(Fault(method, "slow", _id(channel), times, seconds=seconds))
 
     def clear(self) -> None:
         self.orders.clear()

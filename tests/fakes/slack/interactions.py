@@ -66,6 +66,7 @@ class Interacting:
     id: str
     name: str
     team: Team
+    deleted: bool
     handle: Any
     modals: list[View]
 
@@ -84,7 +85,8 @@ class Interacting:
             raise ClientRefused("This app is not configured to handle interactive responses.")
         who = {"id": self.id, "username": self.handle, "name": self.handle, "team_id": self.team.id}
         app = team.app
-        assert app is not None
+        if app is None or app.dead:
+            raise ClientRefused("the app is no longer installed")
         enterprise = {"id": team.enterprise, "name": "Org"} if team.enterprise else None
         head = {"type": payload["type"], "user": who, "api_app_id": self.world.app.id, "enterprise": enterprise}
         head |= {"token": self.world.app.verification, "team": None if app.org_wide else team.json()}
@@ -102,6 +104,8 @@ class Interacting:
         view: View | None = None,
         trigger: bool = True,
     ) -> Interaction:
+        if self.deleted:
+            raise ClientRefused(f"{self.name} is deactivated")
         number, now = self.world.number(), self.world.clock.now()
         given = Trigger(f"{number}.{int(now.timestamp())}.fake", team, self, now, link.channel if link else None)
         if trigger:

@@ -223,6 +223,8 @@ class Message:
         replies = [reply for reply in self.replies if not reply.gone]
         if self.thread_ts or replies:
             made["thread_ts"] = self.root
+        if self.thread_ts and (parent := self.channel.messages.get(self.thread_ts)) is not None and parent.user:
+            made["parent_user_id"] = parent.user
         if replies and root:
             users = list(dict.fromkeys(reply.user or "" for reply in replies))
             made |= {"reply_count": len(replies), "reply_users": users, "reply_users_count": len(users)}

@@ -20,6 +20,7 @@ _RESPONSE = """
 text blocks response_type replace_original delete_original unfurl_links unfurl_media thread_ts metadata
 """
 _RESPONSE_FIELDS = frozenset(_RESPONSE.split())
+_LINK = re.compile(r"https?://[^\s<>|]+")
 _TS = re.compile(r"\d{10}\.\d{6}")
 
 
@@ -106,6 +107,7 @@ class Sending(Access):
             "blocks": numbered(blocks or [], lambda: f"{self.number():05x}"),
             "called": list(dict.fromkeys(called)),
             "sloppy": wrong,
+            "said": check.said,
             "silent": bool(blocks) and not text.strip(),
             "face": face,
         }
@@ -143,6 +145,10 @@ class Sending(Access):
             self.strays.append(message)
         self._note(message, content, rings=True)
         self.posted(message)
+        links = _LINK.findall(" ".join([content["text"], *content["said"]]))
+        if links and not (p.get("unfurl_links") is False and p.get("unfurl_media") is False):
+            self.unfurled.append(message)  # "with blocks both must be false to suppress"
+            self.unfurl(message, links[0])
         return message
 
     def whisper(self, app: Installation, channel: Channel, user: str, content: Json, thread: str | None) -> Message:

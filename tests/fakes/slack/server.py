@@ -136,6 +136,8 @@ class SlackServer(OAuth):
             await fault.gate.wait()  # type: ignore[union-attr]
             fault = None
         status, answer, headers, taken = self._perform(method, args, token, json_body, fault)
+        if fault is not None and fault.how == "slow":
+            await self.clock.sleep(fault.seconds)
         if fault is not None and fault.how == "held":
             await fault.gate.wait()  # type: ignore[union-attr]
         if fault is not None and fault.how.startswith(("lost", "timeout")):

@@ -23,7 +23,7 @@ class Views(Looking):
         for view in person.modals:
             view.open = False
         person.modals[:] = []
-        return {"view": self.show(app, person, body, None, trigger.channel).json()}
+        return _answer(self.show(app, person, body, None, trigger.channel))
 
     def views_push(self, app: Installation, p: Json) -> Json:
         trigger = self._trigger(app, p["trigger_id"])
@@ -34,7 +34,7 @@ class Views(Looking):
             raise Refusal("push_limit_reached")
         trigger.used = True
         above = trigger.person.modals[-1]
-        return {"view": self.show(app, trigger.person, body, above, trigger.channel).json()}
+        return _answer(self.show(app, trigger.person, body, above, trigger.channel))
 
     def views_update(self, app: Installation, p: Json) -> Json:
         view = self.views.get(p.get("view_id", ""))
@@ -46,7 +46,7 @@ class Views(Looking):
         body = self.check_view(p["view"], view.body["type"], view)
         if "hash" in p and p["hash"] != view.hash:
             raise Refusal("hash_conflict")
-        return {"view": self.rebuild(view, body).json()}
+        return _answer(self.rebuild(view, body))
 
     def views_publish(self, app: Installation, p: Json) -> Json:
         person = self.users.get(p["user_id"])
@@ -59,11 +59,11 @@ class Views(Looking):
         if "hash" in p and p["hash"] != (old.hash if old else ""):
             raise Refusal("hash_conflict")
         if old is not None:
-            return {"view": self.rebuild(old, body).json()}
+            return _answer(self.rebuild(old, body))
         view = View(self.new_id("V", "HOME"), person, app.team, body, self._hash(), app.bot_id, self.app.id)
         view.root = view
         self.views[view.id] = self.homes[app.team.id, person.id] = view
-        return {"view": view.json()}
+        return _answer(view)
 
     # -- what they share -----------------------------------------------------------------------------------------
 
@@ -114,3 +114,8 @@ class Views(Looking):
 
     def _hash(self) -> str:
         return f"{int(self.clock.now().timestamp())}.{self.number():08x}"
+
+
+def _answer(view: View) -> Json:
+    """What people have typed is told in payloads only: here `state` is empty."""
+    return {"view": view.json() | {"state": {"values": {}}}}

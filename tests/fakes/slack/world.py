@@ -34,7 +34,7 @@ class App:
     commands: dict[str, bool] = field(
         default_factory=lambda: {"/clarify": False, "/askfirst": False}
     )  # should_escape
-    shortcuts: dict[str, str] = field(default_factory=dict)  # callback_id: message or global
+    shortcuts: dict[str, str] = field(default_factory=lambda: {"clarify_this": "message", "ask_for": "global"})
     interactivity: bool = True
     home_tab: bool = True
     messages_tab: bool = True
@@ -87,6 +87,7 @@ class World:
         self.sloppy: list[tuple[Message, list[str]]] = []  # `&`, `<` or `>` without escape
         self.strays: list[Message] = []  # meant for a thread that is not there: landed in the channel (b25)
         self.truncated: list[Message] = []
+        self.unfurled: list[Message] = []  # the bot's own, with a link and without unfurl_links and _media false
         self.unseen: list[Message] = []  # ephemeral, in a thread that has no replies yet: nobody saw them
         self._counts: Counter[str] = Counter()
         self._numbers = itertools.count(1)
