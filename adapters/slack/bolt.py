@@ -17,7 +17,6 @@ from slack_bolt.app.async_app import AsyncApp
 from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.middleware.async_middleware import AsyncMiddleware
 from slack_bolt.request.async_request import AsyncBoltRequest
-from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.faults import report
 
@@ -28,14 +27,13 @@ NO_SECRET = "socket"  # over the socket nothing is signed; Bolt wants some text 
 AGAIN: dict[str, str | Sequence[str]] = {"Retry-After": ["2"]}
 
 
-def bolt_app(take: Take, signing_secret: str | None, client: AsyncWebClient) -> AsyncApp:
+def bolt_app(take: Take, signing_secret: str | None) -> AsyncApp:
     """`take` commits and says what to acknowledge with. Without a secret only the socket can be served."""
     for name in ("slack_bolt", "slack_sdk"):
         logging.getLogger(name).setLevel(logging.ERROR)  # at INFO and DEBUG they tell payloads
     with _without_switches():
         app = AsyncApp(
             signing_secret=signing_secret or NO_SECRET,
-            client=client,
             authorize=_authorize,
             ignoring_self_events_enabled=False,  # the codec knows better, and says why
             ignoring_self_assistant_message_events_enabled=False,

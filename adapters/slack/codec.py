@@ -225,6 +225,8 @@ def person_of(user: str, known: Known, name: str | None = None) -> Person:
         kind="bot" if profile.bot else "person",
         handle=profile.handle or None,
         outside=profile.outside,
+        member=not profile.outside,  # Slack lets nobody else write here
+        groups=tuple(person_id(group) for group in profile.groups),
     )
 
 

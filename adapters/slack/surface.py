@@ -130,7 +130,7 @@ class SlackSurface:
         self.transport = SlackTransport(connection.workspaces, directory, roots, clock)
         self.intake = Intake(connection.workspaces, directory, roots, store, runner, self.transport, ways or Ways())
         self.history = History(self.intake, store, clock)
-        self.app = bolt_app(self.intake.take, keys.signing_secret, workspace.client)
+        self.app = bolt_app(self.intake.take, keys.signing_secret)
         self.sockets = (
             None
             if keys.app_token is None
