@@ -138,7 +138,10 @@ class Acting(Pressing):
         payload = {"token": self.world.app.verification, "team_id": team.id, "team_domain": team.domain}
         payload |= {"channel_id": place["id"], "channel_name": place["name"], "user_id": self.id}
         payload |= {"user_name": self.handle, "command": name, "text": words, "api_app_id": self.world.app.id}
-        payload |= {"is_enterprise_install": "true" if team.app.org_wide else "false", "response_url": link.url}
+        payload |= {
+            "is_enterprise_install": "true" if team.app and team.app.org_wide else "false",
+            "response_url": link.url,
+        }
         made = self._send("slash_commands", team, payload, link)
         made.then = lambda outcome: self._commanded(made, channel, outcome)
         return made

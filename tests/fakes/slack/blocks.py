@@ -67,7 +67,7 @@ class Check(Elements):
             return
         kind = block.get("type")
         check = getattr(self, f"_{kind}", None) if kind in _FIELDS else None
-        if check is None:
+        if check is None or kind is None:
             self.bad(f"{where}/type", f"unsupported type: {kind}")
             if kind in UNMODELLED:
                 self.unknown.append(f"block type {kind!r} is Slack's, but not modelled here ({where})")

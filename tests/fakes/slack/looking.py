@@ -46,7 +46,7 @@ class Looking(Sending):
             if name not in _TYPES:
                 raise Refusal("invalid_types")
             kinds.append(_TYPES[name])
-            self.need(app, f"{PLURAL[_TYPES[name]]}:read")  # type: ignore[index]
+            self.need(app, f"{PLURAL[_TYPES[name]]}:read")
         found = [
             c
             for c in app.team.channels.values()

@@ -73,7 +73,7 @@ class OAuth(Files):
         return self._granted(known[0], None)
 
     def _granted(self, app: Installation, who: Json | None) -> Json:
-        made = {"access_token": app.token, "token_type": "bot", "scope": ",".join(sorted(app.scopes))}
+        made: Json = {"access_token": app.token, "token_type": "bot", "scope": ",".join(sorted(app.scopes))}
         made |= {"bot_user_id": app.bot.id, "app_id": self.app.id, "is_enterprise_install": app.org_wide}
         enterprise = {"id": app.team.enterprise, "name": "Org"} if app.team.enterprise else None
         more: Json = {"team": {"id": app.team.id, "name": app.team.name}, "enterprise": enterprise}

@@ -139,7 +139,8 @@ class Outgoing:
                 for delivery in [d for d in self.waiting if self._due(d)]:
                     task = asyncio.ensure_future(self._try(delivery))
                     tasks.add(task)
-                    task.add_done_callback(lambda done: (tasks.discard(done), news.set()))
+                    task.add_done_callback(tasks.discard)
+                    task.add_done_callback(lambda _: news.set())
                     await asyncio.sleep(0)  # marks it busy
                 await self._until(news)
         finally:

@@ -86,7 +86,7 @@ class Pressing(Interacting):
             return self._interact(place.team, payload, view=place)
         if place.channel.archived or place.channel.deleted:
             raise ClientRefused(f"nothing can be pressed in {place.channel}: it is archived or deleted")
-        container = {"type": "message", "message_ts": place.ts, "channel_id": place.channel.id}
+        container: Json = {"type": "message", "message_ts": place.ts, "channel_id": place.channel.id}
         container |= {"is_ephemeral": place.only_to is not None}
         container |= {"thread_ts": place.thread_ts} if place.thread_ts else {}
         payload |= {"container": container, "channel": named(place.channel)}

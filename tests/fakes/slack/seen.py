@@ -56,7 +56,7 @@ def shown(world: Any, team: Any, blocks: list[Json], chosen: Json, errors: Json 
 
     lines: list[str] = []
     for block in blocks:
-        held = chosen.get(block.get("block_id"), {})
+        held = chosen.get(block.get("block_id", ""), {})
         kind = block["type"]
         if kind == "header":
             lines.append(f"# {words(block['text'])}")

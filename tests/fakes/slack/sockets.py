@@ -180,7 +180,7 @@ class Sockets:
         return Outcome(True, answer=answer, status=200, at=now)
 
     def envelope(self, delivery: Delivery, envelope: str) -> dict[str, Any]:
-        made = {"type": delivery.kind, "envelope_id": envelope, "payload": delivery.payload}
+        made: dict[str, Any] = {"type": delivery.kind, "envelope_id": envelope, "payload": delivery.payload}
         made["accepts_response_payload"] = delivery.kind != "events_api"
         if delivery.kind == "events_api":
             reason = delivery.tries[-1].reason if delivery.tries else "timeout" if delivery.retry else ""
