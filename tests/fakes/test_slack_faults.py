@@ -99,6 +99,16 @@ async def test_a_call_that_waits_at_a_gate(acme: Acme, taken: bool) -> None:
     assert seen(acme) == ["Askfirst> hi"]
 
 
+async def test_an_answer_from_a_field_case(acme: Acme) -> None:
+    """b40."""
+    gone = {"ok": True, "user": {"id": "U0GONE001", "deleted": True}}
+    acme.server.faults.answer(gone, method="users.info", user="U0GONE001")
+    assert (await acme.client.users_info(user="U0GONE001"))["user"]["deleted"]
+    assert (await acme.client.users_info(user=acme.ana.id))["user"]["name"] == "ana"
+    told = acme.server.outgoing.raw({"type": "event_callback", "event": {"type": "user_change"}})
+    assert (told.kind, acme.server.outgoing.raw({"command": "/x"}).kind) == ("events_api", "slash_commands")
+
+
 async def test_an_answer_that_takes_its_time(acme: Acme) -> None:
     acme.server.faults.slow(20)
     posting = asyncio.ensure_future(post(acme))

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from tests.fakes.slack.errors import Refusal, ratelimited
 
 How = Literal[
-    "refuse", "broken", "lost before", "lost after", "timeout before", "timeout after", "hold", "held", "slow"
+    "refuse",
+    "broken",
+    "lost before",
+    "lost after",
+    "timeout before",
+    "timeout after",
+    "hold",
+    "held",
+    "slow",
+    "answer",
 ]
 
 
@@ -40,9 +49,13 @@ class Fault:
     status: int = 500
     gate: Gate | None = None
     seconds: float = 0.0
+    when: dict[str, Any] = field(default_factory=dict)
+    reply: dict[str, Any] = field(default_factory=dict)
 
     def meant(self, method: str, args: dict[str, Any]) -> bool:
         if self.method not in {"*", method} or (self.method == "*" and method == "apps.connections.open"):
+            return False
+        if any(args.get(name) != value for name, value in self.when.items()):
             return False
         return self.channel is None or args.get("channel") == self.channel
 
@@ -83,6 +96,10 @@ class Faults:
         gate = Gate()
         self._order(Fault(method, "held" if taken else "hold", _id(channel), 1, gate=gate))
         return gate
+
+    def answer(self, reply: dict[str, Any], *, method: str, times: int = -1, **when: Any) -> Fault:
+        """This body, without any effect, for calls with these parameters: what a field case says that Slack said."""
+        return self._order(Fault(method, "answer", times=times, when=when, reply=reply))
 
     def slow(self, seconds: float, *, method: str = "*", channel: Any = None, times: int = 1) -> Fault:
         """The effect is there at once, the answer after these seconds of the clock."""

@@ -94,6 +94,13 @@ class Outgoing:
             tell()
         return delivery
 
+    def raw(self, payload: Json) -> Delivery:
+        """A payload as it is, from a field case or to be unreadable on purpose."""
+        kind: Any = (
+            "events_api" if "event" in payload else "slash_commands" if "command" in payload else "interactive"
+        )
+        return self.add(Delivery(kind, payload))
+
     def again(self, delivery: Delivery) -> Delivery:
         """The same once more, with the same event_id: a duplicate that Slack calls a retry."""
         return self.add(Delivery(delivery.kind, delivery.payload, retry_of=max(1, delivery.retry)))

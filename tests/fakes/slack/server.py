@@ -152,6 +152,8 @@ class SlackServer(OAuth):
         how = "" if fault is None else fault.how
         if how == "broken":
             return fault.status, {"html": "<html>Slack is down</html>"}, {}, False  # type: ignore[union-attr]
+        if how == "answer":
+            return 200, dict(fault.reply), {}, False  # type: ignore[union-attr]
         if how.endswith("before"):
             return 0, {}, {}, False
         try:
