@@ -255,6 +255,14 @@ async def test_people_groups_and_places_can_be_asked_for(acme: Acme) -> None:
     assert (talk.id[0], told["is_mpim"], told["is_channel"]) == ("C", True, True)  # b31
 
 
+async def test_bots_can_be_asked_for(acme: Acme) -> None:
+    jenkins = acme.server.other_bot("Jenkins")
+    told = (await acme.client.bots_info(bot=jenkins.bot_id))["bot"]
+    assert (told["name"], told["app_id"], told["user_id"]) == ("Jenkins", jenkins.app_id, jenkins.id)
+    assert (await acme.client.bots_info())["bot"]["id"] == "B0BOT0001"
+    assert await refused(acme.client.bots_info(bot="B0NOPE")) == "bot_not_found"
+
+
 async def test_reactions_and_permalinks(acme: Acme) -> None:
     root = acme.ana.say("a bug", acme.triage)
     reply = acme.ben.reply(root, "me too")

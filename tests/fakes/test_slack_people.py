@@ -146,6 +146,32 @@ async def test_a_choice_is_an_action_of_its_own(acme: Acme, card: Message) -> No
         outside.press("form")
 
 
+async def test_people_press_what_an_older_screen_shows(acme: Acme, card: Message) -> None:
+    """b50."""
+    before = card.blocks
+    button = {"type": "button", "action_id": "next", "text": plain("Next")}
+    blocks = [{"type": "actions", "block_id": "q3", "elements": [button]}]
+    await acme.client.chat_update(channel=acme.triage.id, ts=card.ts, text="Round 1", blocks=blocks)
+    with pytest.raises(ClientRefused):
+        acme.ana.press("form", on=card)
+    (action,) = some(acme.ana.press("form", on=card, screen=before)).payload["actions"]
+    assert (action["block_id"], action["value"]) == ("q2", "r1")
+
+
+@pytest.mark.parametrize("how", ["archived", "uninstalled", "deactivated", "interactivity off"])
+async def test_when_nothing_can_be_pressed(acme: Acme, card: Message, how: str) -> None:
+    if how == "archived":
+        acme.server.archive(acme.triage, acme.ben)
+    elif how == "uninstalled":
+        acme.server.uninstall()
+    elif how == "deactivated":
+        acme.ana.deactivate()
+    else:
+        acme.server.app.interactivity = False
+    with pytest.raises(ClientRefused):
+        acme.ana.press("form", on=card)
+
+
 async def test_a_trigger_lives_three_seconds_and_opens_once(acme: Acme, card: Message) -> None:
     """P60."""
     pressed = some(acme.ana.press("form"))

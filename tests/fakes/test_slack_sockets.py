@@ -208,6 +208,22 @@ async def test_a_socket_that_looks_connected_but_is_dead(acme: Acme, app: Listen
     acme.server.sockets.drop(dead)
 
 
+async def test_a_dead_socket_answers_no_ping(acme: Acme) -> None:
+    """P58: what a watchdog has to go by."""
+    url = (await acme.client.apps_connections_open(app_token=acme.server.app.app_token))["url"]
+    async with aiohttp.ClientSession() as session, session.ws_connect(url, autoping=False) as line:
+        await line.receive()
+        (there,) = acme.server.sockets.connections
+        there.frozen = True
+        await line.ping(b"one")
+        await line.send_str("unheard")
+        await eventually(lambda: there.unheard == 2)
+        there.frozen = False
+        await line.ping(b"two")
+        answer = await line.receive()
+        assert (answer.type, bytes(answer.data)) == (aiohttp.WSMsgType.PONG, b"two")
+
+
 async def test_an_acknowledgement_that_comes_late_changes_nothing(acme: Acme, app: Listener) -> None:
     app.answers = False
     acme.ana.say("hello", acme.triage)

@@ -37,7 +37,7 @@ class Person(Acting):
 
     @property
     def handle(self) -> str:
-        return re.sub(r"[^a-z0-9._-]", "", self.name.lower().replace(" ", "."))
+        return re.sub(r"[^a-z0-9._-]", "", self.name.lower().replace(" ", ".")) or self.id.lower()
 
     @property
     def dm(self) -> Channel:

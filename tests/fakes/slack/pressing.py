@@ -19,14 +19,24 @@ class Pressing(Interacting):
 
     # -- elements ------------------------------------------------------------------------------------------------
 
-    def press(self, what: str, on: Message | View | None = None, *, confirm: bool = True) -> Interaction | None:
-        """A button, by its label, action_id or value; by default on the newest thing that has one."""
+    def press(
+        self,
+        what: str,
+        on: Message | View | None = None,
+        *,
+        confirm: bool = True,
+        screen: list[Json] | None = None,
+    ) -> Interaction | None:
+        """A button, by its label, action_id or value; by default on the newest thing that has one.
+
+        `screen`: the blocks that this person's screen still shows of `on`, from before an update.
+        """
 
         def meant(block: Json, element: Json) -> bool:
             labels = (element.get("action_id"), element.get("value"), element.get("text", {}).get("text"))
             return element["type"] == "button" and what in labels
 
-        place, block, button = self._find(meant, on, f"no button {what!r}")
+        place, block, button = self._find(meant, on, f"no button {what!r}", screen)
         if "confirm" in button and not confirm:
             return None
         action = {"text": button["text"]} | {k: button[k] for k in ("value", "style", "url") if k in button}
@@ -96,11 +106,15 @@ class Pressing(Interacting):
         return self._interact(place.channel.team, payload, link=self._link(place.channel, place))
 
     def _find(
-        self, meant: Callable[[Json, Json], bool], on: Message | View | None, problem: str
+        self,
+        meant: Callable[[Json, Json], bool],
+        on: Message | View | None,
+        problem: str,
+        screen: list[Json] | None = None,
     ) -> tuple[Message | View, Json, Json]:
         for place in [on] if on is not None else self._reachable():
             blocks = place.body["blocks"] if isinstance(place, View) else place.blocks
-            for block, element in elements_of(blocks):
+            for block, element in elements_of(screen or blocks):
                 if meant(block, element):
                     if isinstance(place, View) and not place.open:
                         raise ClientRefused("the modal is closed")

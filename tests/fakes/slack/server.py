@@ -26,7 +26,7 @@ from tests.fakes.slack.seen import seen
 from tests.fakes.slack.sockets import Sockets
 from tests.fakes.slack.table import METHODS
 from tests.fakes.slack.text import Ping, typed
-from tests.fakes.slack.world import App
+from tests.fakes.slack.world import NOWHERE, App
 
 
 class WallClock:
@@ -251,6 +251,7 @@ class SlackServer(OAuth):
             self.sockets.drop()
             await self.hooks.aclose()
             await runner.cleanup()
+            self.origin = NOWHERE
 
 
 def _snake(method: str) -> str:

@@ -29,6 +29,7 @@ class Connection:
     leaving: bool = False
     acks: dict[str, asyncio.Future[Any]] = field(default_factory=dict)
     pings: int = 0
+    unheard: int = 0  # frames that came while it was frozen
     gone: asyncio.Event = field(default_factory=asyncio.Event)
 
     def drop(self) -> None:
@@ -92,6 +93,7 @@ class Sockets:
     async def _listen(self, connection: Connection) -> None:
         async for frame in connection.socket:
             if connection.frozen:
+                connection.unheard += 1
                 continue
             if frame.type == WSMsgType.PING:
                 connection.pings += 1

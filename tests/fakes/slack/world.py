@@ -16,6 +16,8 @@ from tests.fakes.slack.people import Person
 from tests.fakes.slack.table import DEFAULT_SCOPES, EVENTS, SCOPES
 from tests.fakes.slack.text import Ping
 
+NOWHERE = "http://slack.test"  # the address while nothing is served
+
 
 @dataclass
 class App:
@@ -79,7 +81,7 @@ class World:
         self.codes: dict[str, Any] = {}
         self.used_codes: set[str] = set()
         self.homes: dict[tuple[str, str], View] = {}  # (team, person)
-        self.origin = "http://slack.test"
+        self.origin = NOWHERE
         self.complaints: list[str] = []  # what this fake does not know; `verify` fails on it
         self.pings: list[Ping] = []  # phones that rang
         self.mentions: list[Ping] = []  # the same tokens anywhere, in edits and ephemeral messages too
