@@ -11,6 +11,7 @@ from time import time
 from typing import Any
 
 import pytest
+from aiohttp import web
 from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.adapter.starlette.async_handler import AsyncSlackRequestHandler
 from slack_bolt.async_app import AsyncApp
@@ -23,7 +24,7 @@ from starlette.routing import Route
 
 from tests.fakes.clock import eventually
 from tests.fakes.conftest import Acme
-from tests.fakes.slack import modal
+from tests.fakes.slack import SlackServer, modal
 
 
 class Plain:
@@ -244,3 +245,28 @@ async def test_bolt_believes_the_signature_and_only_the_right_one(acme: Acme) ->
     hooks.signed_at = time
     assert (await hooks.post(body, hooks.signed(body, kind))).status_code == 200
     await eventually(lambda: heard)
+
+
+async def test_beside_a_program_on_the_real_clock() -> None:
+    """As for the installed command: an address on a port, deliveries by themselves, an answer that comes at once."""
+    got: list[bytes] = []
+
+    async def hear(request: web.Request) -> web.Response:
+        got.append(await request.read())
+        return web.Response(status=500 if len(got) == 1 else 200)
+
+    runner = web.AppRunner(application := web.Application(), access_log=None, shutdown_timeout=0.1)
+    application.router.add_post("/slack/events", hear)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    server = SlackServer()
+    try:
+        async with server.serve():
+            server.hooks.url = f"http://127.0.0.1:{runner.addresses[0][1]}/slack/events"
+            running = asyncio.ensure_future(server.outgoing.run())
+            server.person("Ana").say("hello")
+            await eventually(lambda: [d.state for d in server.outgoing.log] == ["acknowledged"])
+            running.cancel()
+    finally:
+        await runner.cleanup()
+    assert got[0] == got[1]
