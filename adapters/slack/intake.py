@@ -191,7 +191,7 @@ class Intake:
             self.ignored += 1
         return handled
 
-    # -- ways in that are no messages ------------------------------------------------------------------------------
+    # -- ways in that are no messages ---------------------------------------------------------------------------
 
     async def _reacted(self, workspace: Workspace, body: Body) -> Ack:
         """A switched-on emoji on a message: an intake of its words, for whoever reacted."""
@@ -243,7 +243,7 @@ class Intake:
                 )
             )
 
-    # -- what the store and Slack know ------------------------------------------------------------------------------
+    # -- what the store and Slack know --------------------------------------------------------------------------
 
     async def _known(
         self, workspace: Workspace, users: tuple[str, ...], channel: str | None, kind: str | None = None
@@ -274,7 +274,7 @@ class Intake:
         return made if ours is None else _moved(made, ours)
 
     async def _loose(self, made: Envelope, event: MessageReceived) -> Envelope:
-        """Said in the channel, outside any thread: to the only intake that is open there, unless it begins its own."""
+        """Edits and deletions belong where the message did. One that names the bot at last says it anew (b19)."""
         if event.addressed and not event.private:
             return made
         address = address_of(made.place.conversation)
@@ -299,7 +299,7 @@ class Intake:
             return _moved(made, before.place.conversation)
         return await self._in_our_thread(made, known) if made.place.shared else made
 
-    # -- small things ------------------------------------------------------------------------------------------------
+    # -- small things --------------------------------------------------------------------------------------------
 
     def _left(self, body: Body, why: Ignored) -> Ack:
         self.ignored += 1

@@ -31,7 +31,6 @@ from bot.runner import Runner
 
 LONGEST_PAUSE = 30.0
 NOTE_EVERY = 30.0  # seconds
-GAP = timedelta(minutes=1)  # Slack itself delivers again what was missed for less
 LONGEST_GAP = timedelta(days=7)
 HEARD = f"{PLATFORM}:heard:"
 REFUSED = (
@@ -172,11 +171,12 @@ class SlackSurface:
     # -- gaps ----------------------------------------------------------------------------------------------------
 
     async def _heard(self, since: datetime | None) -> None:
-        """Payloads come again. What was missed meanwhile, or while the program was not running, is read."""
+        """Payloads come again. What was missed meanwhile, or while the program was not running, is read: Slack itself
+        delivers some of it again, after a minute or five."""
         now = self._clock.now()
         last = since or await self._noted()
         await self._keep(now)
-        if last is None or now - last < GAP:
+        if last is None:
             return
         await self.history.read(max(last, now - LONGEST_GAP))
 

@@ -108,7 +108,7 @@ class SlackStage(Shell):
             self._pressed(act, who, noting)
         else:
             self._messages[act.number] = self._said(act, who, noting)
-        wanted = [d for d in outgoing.log[before:] if d.event.get("type") not in ("file_shared",)]
+        wanted = [d for d in outgoing.log[before:] if d.event.get("type") != "file_shared"]
         self._sent[act.number] = wanted[:1] if act.kind != "press" else wanted
         return wanted
 
