@@ -50,7 +50,7 @@ class Circle(Model):
 
 _NOT_YOURS = {
     "requester": "",
-    "participants": "Here the people who take part in the conversation answer, and this is the first word of yours. ",
+    "participants": "Here the people who take part in the conversation answer, and you have not taken part yet. ",
     "listed": "Here only the people listed in the settings answer. ",
 }
 

@@ -55,6 +55,7 @@ class MessageRef(Model):
     quote: str
     link: str | None = None
     card: str | None = None  # the card's platform message id, for an act without a message
+    confirms: str | None = None  # the message that this act said yes to, where it was asked back (RP-3)
     deleted_at: datetime | None = None  # the message is gone since; what it decided stands (RD-13)
 
 

@@ -19,7 +19,7 @@ from bot.core.model import Answer, Material, MessageRef, Model, Person, PersonId
 from bot.core.policies import Answerers
 from bot.core.replies.reading import Proposal, Reading
 
-SCHEMA = 1  # version of this shape; bot.core.codec brings older ones up
+SCHEMA = 2  # version of this shape; bot.core.codec brings older ones up
 
 
 class Request(Model):
@@ -35,7 +35,7 @@ class Request(Model):
 class Item(Model):
     """A question on the table and what became of it.
 
-    `rival` is a different answer by another allowed person, waiting for the requester's call (RD-12).
+    `rivals` are different answers by other allowed people, waiting for the requester's call (RD-12).
     `tries` counts failed attempts to answer (RD-10). `words` keeps what was said at the end of an item that ended
     without a clarification.
     """
@@ -44,7 +44,7 @@ class Item(Model):
     question: Question
     status: Status = "open"
     answer: Answer | None = None
-    rival: Answer | None = None
+    rivals: tuple[Answer, ...] = ()
     tries: int = 0
     words: str | None = None
     clarification: str | None = None  # its id, once resolved
@@ -201,12 +201,16 @@ class Amend(Model):
 
 
 class Settle(Model):
-    """Two people differ on one question: keep, or switch? The requester settles it (RD-12)."""
+    """People differ on one question: keep, or switch? The requester settles it (RD-12).
+
+    `by`: who gave each of the other answers that are offered, in their order.
+    """
 
     kind: Literal["settle"] = "settle"
     session: str
     round: str
     number: int
+    by: tuple[PersonId, ...] = ()
 
 
 class PickRound(Model):

@@ -90,6 +90,11 @@ class Turn:
             self.wants.add("elsewhere")
         return self.envelope.elsewhere or ()
 
+    def fresh_id(self) -> str:
+        """The id of a new session. Two messages of one step (RT-11) may each begin one; the envelope has one id."""
+        fresh = self.envelope.new_id
+        return f"{fresh}2" if self.state.session(fresh) is not None else fresh
+
     def next_number(self) -> int:
         """The number of a new intake: within its conversation, and in a shared place within the whole of it."""
         if self.shared and self.envelope.numbered is None:

@@ -186,7 +186,7 @@ def resolve(
         update={
             "status": "resolved",
             "answer": answer,
-            "rival": None if item.rival is None or same(item.rival, answer) else item.rival,
+            "rivals": tuple(rival for rival in item.rivals if not same(rival, answer)),
             "clarification": name,
             "said": {**dict(list(item.said.items())[-9:]), answer.ref.id: fingerprint(answer)},
             "revision": item.revision + 1,
@@ -298,7 +298,7 @@ def _take(
     turn: Turn, session: Session, round_: Round, item: Item, answer: Answer, done: Recorded
 ) -> tuple[Session, Round]:
     """One explicit answer: new, the same again, a change of mind, or a conflict with another person's."""
-    if item.rival is not None and answer.by == session.requester.id:  # the requester's word settles it
+    if item.rivals and answer.by == session.requester.id:  # the requester's word settles it
         session, round_, item = _settled(turn, session, round_, item, answer)
     words = view.answer_words(item.question, answer)
     held = item.answer if item.status == "resolved" else None
@@ -307,8 +307,8 @@ def _take(
         done.resolved.append(item.number)
         done.lines.append(f"{item.number} {item.question.topic} → {words}")
     elif same(held, answer):
-        if item.rival is not None and item.rival.by == answer.by:  # they agree now
-            session, round_, item = _settled(turn, session, round_, item, answer)
+        if any(rival.by == answer.by for rival in item.rivals):  # they agree now
+            session, round_, item = _agreed(turn, session, round_, item, answer)
         who = "" if held.by == answer.by else f", by {view.isolate(held.by_name, held.by)}"
         done.lines.append(f"{item.number} is {words} already{who}.")
     elif held.by == answer.by or answer.by == session.requester.id:
@@ -327,7 +327,7 @@ def _settled(turn: Turn, session: Session, round_: Round, item: Item, answer: An
         ask = pending.ask
         if isinstance(ask, SettleConflict) and (ask.round, ask.number) == (round_.id, item.number):
             turn.drop_pending(name=pending.id)
-    item = item.model_copy(update={"rival": None})
+    item = item.model_copy(update={"rivals": ()})
     round_ = round_.model_copy(update={"items": tuple(item if i.number == item.number else i for i in round_.items)})
     turn.records.append(
         Audit(
@@ -341,14 +341,31 @@ def _settled(turn: Turn, session: Session, round_: Round, item: Item, answer: An
     return turn.put_round(session, round_), round_, item
 
 
+def _agreed(turn: Turn, session: Session, round_: Round, item: Item, answer: Answer) -> tuple[Session, Round, Item]:
+    """One of those who differed has come round; with the others the dispute goes on."""
+    left = tuple(rival for rival in item.rivals if rival.by != answer.by)
+    if not left:
+        return _settled(turn, session, round_, item, answer)
+    item = item.model_copy(update={"rivals": left})
+    round_ = _with(round_, item)
+    session = turn.put_round(session, round_)
+    _ask_which(turn, session, round_, item, left[-1].ref)
+    return session, round_, item
+
+
+def _with(round_: Round, item: Item) -> Round:
+    return round_.model_copy(update={"items": tuple(item if i.number == item.number else i for i in round_.items)})
+
+
 def _conflict(
     turn: Turn, session: Session, round_: Round, item: Item, answer: Answer, done: Recorded
 ) -> tuple[Session, Round]:
     """A different answer by another allowed person waits for the requester: keep or switch (RD-12)."""
     held = item.answer
     assert held is not None
-    items = tuple(i.model_copy(update={"rival": answer}) if i.number == item.number else i for i in round_.items)
-    round_ = round_.model_copy(update={"items": items})
+    others = (rival for rival in item.rivals if rival.by != answer.by)  # a later word of one's own replaces it
+    item = item.model_copy(update={"rivals": (*others, answer)})
+    round_ = _with(round_, item)
     session = turn.put_round(session, round_)
     turn.records.append(
         audit_of(clarification(session, round_, item, turn.surface), "answer.conflict").model_copy(
@@ -364,23 +381,51 @@ def _conflict(
             }
         )
     )
+    _ask_which(turn, session, round_, item, answer.ref)
+    done.conflicts.append(item.number)
+    return session, round_
+
+
+ORDINALS = ("second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
+
+
+def _ask_which(turn: Turn, session: Session, round_: Round, item: Item, ref: MessageRef) -> None:
+    """Put every answer that was given to the requester, each named once with whoever gave it first."""
+    held = item.answer
+    assert held is not None
+    offered: list[Answer] = []
+    for rival in item.rivals:
+        if not any(same(rival, other) for other in offered):
+            offered.append(rival)
+    offered = offered[: len(ORDINALS)]
     asked = view.isolate(session.requester.name, session.requester.id)
-    first, second = view.isolate(held.by_name, held.by), view.isolate(answer.by_name, answer.by)
-    mine, theirs = view.answer_words(item.question, held), view.answer_words(item.question, answer)
+    mine = view.answer_words(item.question, held)
+    others = [
+        f"{' and '.join(view.isolate(r.by_name, r.by) for r in item.rivals if same(r, one))} "
+        f"{'says' if sum(same(r, one) for r in item.rivals) == 1 else 'say'} {view.answer_words(item.question, one)}"
+        for one in offered
+    ]
+    first = view.isolate(held.by_name, held.by)
     turn.ask(
-        SettleConflict(session=session.id, round=round_.id, number=item.number),
+        SettleConflict(session=session.id, round=round_.id, number=item.number, by=tuple(one.by for one in offered)),
         session.requester,
-        answer.ref,
+        ref,
         (
-            f"⚠ {item.number} · {item.question.topic}: {first} said {mine}; {second} says {theirs}.",
+            f"⚠ {item.number} · {item.question.topic}: {first} said {mine}; {'; '.join(others)}.",
             f"{asked}, which one holds? Until then it stays {mine}.",
         ),
-        (("n", f"Keep {held.chosen or 'the first'}"), ("y", f"Switch to {answer.chosen or 'the second'}")),
+        (
+            ("n", f"Keep {held.chosen or 'the first'}"),
+            *((switch_token(n), f"Switch to {one.chosen or f'the {ORDINALS[n]}'}") for n, one in enumerate(offered)),
+        ),
         session,
         round_,
     )
-    done.conflicts.append(item.number)
-    return session, round_
+
+
+def switch_token(n: int) -> str:
+    """The end of the token that switches to the n-th of the other answers."""
+    return "y" if n == 0 else f"y{n}"
 
 
 def _skip(
@@ -472,7 +517,7 @@ def echo(
     problems = [f"{e.item}: {e.message}" if e.item != "?" else e.message for e in errors]
     if reading and reading.note:
         problems.append(f"Kept as a note: “{reading.note}”")
-    if not round_.open_items and not any(i.rival for i in round_.items):
+    if not round_.open_items and not any(i.rivals for i in round_.items):
         return close(turn, session, round_, lead=[*lead, *done.replaced, *problems])
     if (tapped or (done.conflicts and not done.lines)) and not problems:
         return session
@@ -483,7 +528,7 @@ def echo(
         example = worked_example(round_)
         if example:
             lines.append(example)
-    elif waiting := [i.number for i in round_.items if i.rival]:
+    elif waiting := [i.number for i in round_.items if i.rivals]:
         who = view.isolate(session.requester.name, session.requester.id)
         lines.append(f"All are answered; {', '.join(map(str, waiting))} waits for {who}: keep or switch.")
     turn.say(view.says(*lines, buttons=buttons), session=session, round_=round_)

@@ -60,8 +60,12 @@ def gathered(turn: Turn) -> None:
 
 
 def _whole(turn: Turn, event: MessageReceived) -> None:
-    if turn.shared:
+    _belongs(turn, event)
+    if turn.shared and turn.outcome != "refused":  # who may not answer does not get in by trying again
         turn.took_part(event.person)
+
+
+def _belongs(turn: Turn, event: MessageReceived) -> None:
     person, ref = event.person, event.ref.model_copy(update={"quote": quote(event.text) or event.ref.quote})
     about = turn.about
     bare = without_mention(event.text, turn.bot_name)
@@ -136,6 +140,7 @@ def _menu(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef,
         return
     refusal = intake.may_answer(turn, session, event.person)
     if refusal is not None:
+        turn.audit("access.answer_refused", session, event.person, reason=refusal)
         turn.refuse(event.person, "may not answer here", refusal, session=session)
         return
     text = "" if event.forwarded else event.text

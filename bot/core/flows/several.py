@@ -71,8 +71,9 @@ def _other_intakes(turn: Turn, session: Session, said: Several) -> list[int]:
 
 
 def _known(turn: Turn, number: int) -> bool:
-    here = (*turn.state.sessions, *turn.state.ancient)
-    return any(one.number == number for one in here) or any(one.number == number for one in turn.elsewhere())
+    state = turn.state
+    here = {*(s.number for s in state.sessions), *(a.number for a in state.ancient)}
+    return number in here or any(one.number == number for one in turn.elsewhere())
 
 
 def _which(
@@ -431,3 +432,26 @@ def _changed(turn: Turn, session: Session, round_: Round) -> None:
         session=session,
         round_=round_,
     )
+
+
+# -- edited messages -----------------------------------------------------------------------------------------------
+
+
+def said_of_one(turn: Turn, session: Session, text: str) -> str:
+    """The part of an edited message that speaks of this session's round: "#12 2: C" says "2: C" of #12."""
+    said = read_several(text, turn.book.phrases)
+    named = said.of(session.number) if said is not None else None
+    if said is None or named is None or len(said.named) > 1 or said.mine:
+        return text
+    return said_of(named, accepted=named.accepted) or text
+
+
+def names_others(turn: Turn, session: Session, round_: Round, text: str) -> bool:
+    """Whether an edited message speaks of other intakes: an edit answers one round."""
+    said = read_several(text, turn.book.phrases)
+    if said is None:
+        return False
+    others = {s.number for s in turn.state.sessions if s.id != session.id}
+    named = [one for one in said.named if one.number in others]
+    listed = len(said.named) > 1 and any(one.accepted for one in said.named)
+    return said.mine or any(listed or round_.item(one.number) is None for one in named)
