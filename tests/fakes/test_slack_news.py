@@ -60,11 +60,13 @@ def test_a_mention_is_two_events_and_its_edit_two_more(acme: Acme) -> None:
 
 def test_unfurls_and_touches_are_changes_that_nobody_made(acme: Acme) -> None:
     """P68."""
-    said = acme.ana.say("see https://a.b/c", acme.triage)
+    said = acme.ana.say("@askfirst see https://a.b/c", acme.triage)
     events(acme)
     acme.server.unfurl(said, "https://a.b/c")
     acme.server.touch(said)
-    for event in events(acme):
+    told = events(acme)
+    assert [event["type"] for event in told] == ["message", "message"]  # and no mention once more
+    for event in told:
         assert event["subtype"] == "message_changed"
         assert "edited" not in event["message"]
         assert event["message"]["text"] == event["previous_message"]["text"]
