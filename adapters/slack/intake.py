@@ -274,7 +274,7 @@ class Intake:
         return made if ours is None else _moved(made, ours)
 
     async def _loose(self, made: Envelope, event: MessageReceived) -> Envelope:
-        """Edits and deletions belong where the message did. One that names the bot at last says it anew (b19)."""
+        """Said in the channel, outside any thread: meant for the only intake open there, unless it begins its own."""
         if event.addressed and not event.private:
             return made
         address = address_of(made.place.conversation)
