@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
+import aiohttp
 import pytest
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
@@ -307,3 +309,23 @@ async def test_silence_and_sloppiness_are_noted(acme: Acme) -> None:
     assert len(acme.server.silent) == 1
     await acme.client.chat_postMessage(channel=acme.triage.id, text="R&D < Ops; <https://a.b|fine> &amp; <nonsense>")
     assert [wrong for _, wrong in acme.server.sloppy] == [["<nonsense>", "&", "<"]]
+
+
+async def test_forms_json_and_where_the_token_goes(acme: Acme) -> None:
+    url, token = f"{acme.base_url}chat.postMessage", acme.server.token
+    form = {"channel": acme.triage.id, "text": "t", "blocks": json.dumps([SECTION]), "unfurl_links": "false"}
+    bearer = {"Authorization": f"Bearer {token}"}
+    async with aiohttp.ClientSession() as session:
+
+        async def post(**how: Any) -> Any:
+            async with session.post(how.pop("url", url), **how) as answer:
+                return await answer.json()
+
+        assert (await post(data=form, headers=bearer))["message"]["blocks"] == [SECTION]
+        assert (await post(data=form | {"token": token}))["ok"]
+        assert acme.server.complaints == []
+        assert (await post(url=f"{url}?token={token}", data=form))["error"] == "not_authed"
+        assert "query string" in acme.server.complaints.pop()
+        assert (await post(json={"channel": acme.triage.id, "text": "t"}, headers=bearer))["ok"]
+        assert "charset" in acme.server.complaints.pop()
+        assert (await post(data=form | {"unfurl_links": "perhaps"}, headers=bearer))["error"] == "invalid_arguments"
