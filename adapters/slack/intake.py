@@ -260,6 +260,9 @@ class Intake:
             return await self._as_before(made, body, known)
         if not made.place.shared or isinstance(event, FormSubmitted):
             return made
+        address = address_of(made.place.conversation)
+        if isinstance(event, MessageReceived) and address.root is not None and not event.private:
+            self.roots.said_in(address.channel, event.ref.id, address.root)
         made = await self._in_our_thread(made, known)
         if isinstance(event, MessageReceived) and not event.in_thread and not (event.summons and not event.private):
             return await self._loose(made, event)
@@ -280,7 +283,9 @@ class Intake:
         address = address_of(made.place.conversation)
         place = conversation_of(address.team, address.channel)
         waiting = [name for name in await self.store.asking(place, LOOKED_AT) if name != made.place.conversation]
-        return _moved(made, waiting[0]) if len(waiting) == 1 else made
+        if len(waiting) == 1:
+            return _moved(made, waiting[0])
+        return _moved(made, place) if event.private else made  # a command of the platform is about the channel
 
     async def _as_before(self, made: Envelope, body: Body, known: Known) -> Envelope:
         """Edits and deletions belong where the message did. One that at last names the bot says it anew (b19)."""

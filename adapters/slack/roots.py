@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
+
 from adapters.slack.places import PLATFORM, ROOTLESS, address_of
 from bot.ports import Store
 
 ROOT = f"{PLATFORM}:root:"
 THREAD = f"{PLATFORM}:thread:"
+MOST = 1000
 
 
 class Roots:
@@ -14,6 +17,7 @@ class Roots:
         self._store = store
         self._roots: dict[str, str] = {}
         self._threads: dict[str, str] = {}
+        self._said: OrderedDict[tuple[str, str], str] = OrderedDict()
 
     async def root_of(self, conversation: str) -> str | None:
         """The `ts` that a conversation's messages go under; None while there is none, and in direct messages."""
@@ -36,6 +40,15 @@ class Roots:
         await self._store.keep(ROOT + conversation, ts)
         self._roots[conversation] = ts
         self._threads[thread] = conversation
+
+    def said_in(self, channel: str, ts: str, root: str) -> None:
+        """Where a message was said, for an answer that speaks for the channel as a whole."""
+        self._said[channel, ts] = root
+        while len(self._said) > MOST:
+            self._said.popitem(last=False)
+
+    def thread_of(self, channel: str, ts: str) -> str | None:
+        return self._said.get((channel, ts))
 
     async def conversation_at(self, team: str, channel: str, ts: str) -> str | None:
         """The conversation whose thread begins at a message of ours."""

@@ -57,9 +57,10 @@ class SlackTransport:
         address, workspace = await self._there(conversation)
         rendered = render(say.message, conversation, self._fresh())
         where = await self._where(conversation, address, say.reply_to)
-        if say.only_to is not None and address.root is not None:
+        direct = await self._directory.direct(workspace, address.channel) if address.root is None else False
+        if say.only_to is not None and not direct:
             return await self._privately(workspace, where, user_of(say.only_to), rendered)
-        if address.root is None:
+        if direct:
             await self._still_there(workspace, address)
         key = (conversation, say.model_dump_json())
         begun = self._begun.setdefault(key, [])
@@ -73,7 +74,7 @@ class SlackTransport:
                 self._begun.popitem(last=False)
         self._begun.pop(key, None)
         ts = begun[max(0, len(rendered.parts) - 1)] if begun else ""
-        return Sent(name_of(ts, where.thread if address.root is None else None), order_of(ts)) if ts else Sent("")
+        return Sent(name_of(ts, where.thread if direct else None), order_of(ts)) if ts else Sent("")
 
     async def redraw(self, conversation: str, message: str, redraw: Redraw) -> Sent:
         address, workspace = await self._there(conversation)
@@ -138,7 +139,9 @@ class SlackTransport:
     async def _where(self, conversation: str, address: Address, reply_to: str | None) -> _Where:
         if address.root is not None:
             return _Where(address.channel, await self._roots.root_of(conversation))
-        thread, _ = message_at(reply_to) if reply_to else (None, None)
+        thread, ts = message_at(reply_to) if reply_to else (None, None)
+        if thread is None and ts is not None:
+            thread = self._roots.thread_of(address.channel, ts)
         return _Where(address.channel, thread)
 
     async def _still_there(self, workspace: Workspace, address: Address) -> None:

@@ -222,7 +222,8 @@ Want = Literal["elsewhere", "numbered"]  # fields of the envelope
 class Step:
     """What follows from one event. `reason` goes with the outcomes "ignored" and "refused".
 
-    With `wants` it is not to be committed: look these up, put them into the envelope, and step again.
+    With `wants` it is not to be committed: look these up, put them into the envelope, and step again. Neither is one
+    with `belongs`: the event is for that conversation, the place that this one is a thread of.
     """
 
     state: Conversation
@@ -232,3 +233,4 @@ class Step:
     outcome: Literal["accepted", "ignored", "refused"] = "accepted"
     reason: str | None = None
     wants: frozenset[Want] = frozenset()
+    belongs: str | None = None

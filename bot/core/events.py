@@ -13,6 +13,7 @@ from pydantic import Field
 
 from bot.core.elsewhere import OpenRound
 from bot.core.model import ConversationId, Material, MessageRef, Model, Person, PersonId, Place
+from bot.core.policies import Settings
 from bot.core.replies.reading import Reading
 
 
@@ -150,6 +151,7 @@ class Envelope(Model):
     `at` is the runner's clock at receipt (UTC); `platform_at` is what the platform claims.
     `new_id` is a fresh random id of 10 characters that the step may use once, for a session.
     `about` is the card shown by the message replied to, pressed or edited, looked up by the runner.
+    `settings` are those of the place that a thread belongs to, where people have set any.
     `elsewhere` (rounds of other conversations) and `numbered` (the intakes begun so far in this place and its
     threads) are looked up only when a step says that it wants them (`Step.wants`); None = not looked up.
     """
@@ -162,6 +164,7 @@ class Envelope(Model):
     about: str | None = None
     elsewhere: tuple[OpenRound, ...] | None = None
     numbered: int | None = None
+    settings: Settings | None = None
     event: Event
 
 

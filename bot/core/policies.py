@@ -74,6 +74,19 @@ POLICIES = {policy.name: policy for policy in (SPEC, PLAYBOOK, EXCHANGE, PACKET,
 Answerers = Literal["requester", "participants", "listed", "anyone"]
 
 
+class Settings(Model):
+    """What people set for this place. None = the program's default.
+
+    `listed`: people and groups, as `circle.entry` keeps them. `outsiders`: guests and people of other
+    organisations may answer too (RD-12).
+    """
+
+    pack: str | None = None
+    answerers: Answerers | None = None
+    listed: tuple[str, ...] = ()
+    outsiders: bool = False
+
+
 class Access(Model):
     """Who is let in (CH-5): `platform:person-or-place` entries, `*` allowed; closed when empty."""
 

@@ -189,10 +189,13 @@ def typed(
     In a shared place it has to be a direct reply to that question (RP-3), or said in the thread that it was asked in;
     elsewhere the newest one is meant, unless another session's questions have come after it.
     """
-    mine = [p for p in turn.state.pending if p.asked_of == person.id]
+    asked = [p for p in turn.state.pending if p.asked_of == person.id]
     loose = turn.shared and not in_thread
     named = loose or direct is not None  # else "ok" after something else is not about it any more
-    mine = [p for p in mine if (p.id == direct if named else not p.passed)]
+    mine = [p for p in asked if (p.id == direct if named else not p.passed)]
+    disputes = [p for p in asked if isinstance(p.ask, SettleConflict)]
+    if in_thread and not mine and len(disputes) == 1:  # "switch" says by itself what it is about
+        mine = disputes
     if direct is None and not loose and (current := turn.state.current) is not None:
         since = current.round.opened_at if current.round else current.started_at
         mine = [p for p in mine if getattr(p.ask, "session", None) in (None, current.id) or p.at > since]
