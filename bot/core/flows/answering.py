@@ -24,8 +24,9 @@ def round_message(
 ) -> None:
     """A message while a round waits for answers (RD-6)."""
     person = event.person
+    asked = threads.asked_here(turn, event, session)
     if event.forwarded is not None:
-        _forwarded(turn, session, round_, event, direct)
+        _forwarded(turn, session, round_, event, direct or asked)
         return
     unseen = not any(r.id == round_.id for s in turn.before.sessions for r in s.rounds)  # opened in this very step
     older = round_.order is not None and event.order is not None and event.order < round_.order and not direct
@@ -41,7 +42,6 @@ def round_message(
         return
     if _leaves(turn, session, event, ref):
         return
-    asked = threads.asked_here(turn, event, session)
     if event.unreadable and not event.text.strip():
         if direct or not turn.shared or asked:
             session = _keep_files(turn, session, event)
