@@ -48,6 +48,7 @@ async def test_a_thread_its_root_and_a_broadcast(acme: Acme) -> None:
     replies = await acme.client.conversations_replies(channel=acme.triage.id, ts=root.ts)
     assert [m["text"] for m in replies["messages"]] == ["a bug", "hidden", "shown"]
     assert replies["messages"][0]["reply_count"] == 2
+    assert [m.get("parent_user_id") for m in replies["messages"]] == [None, acme.ana.id, acme.ana.id]
     history = await acme.client.conversations_history(channel=acme.triage.id)
     assert [m["text"] for m in history["messages"]] == ["shown", "a bug"]
 
@@ -255,6 +256,16 @@ async def test_people_groups_and_places_can_be_asked_for(acme: Acme) -> None:
     talk = server.group_dm(acme.ana, acme.ben)
     told = (await client.conversations_info(channel=talk.id))["channel"]
     assert (talk.id[0], told["is_mpim"], told["is_channel"]) == ("C", True, True)  # b31
+
+
+async def test_what_another_workspace_has_is_not_seen(acme: Acme) -> None:
+    beta = acme.server.workspace("Beta")
+    bob = acme.server.person("Bob", team=beta)
+    assert await refused(acme.client.users_info(user=bob.id)) == "user_not_found"
+    assert await refused(acme.client.users_info(user=acme.ana.id, team_id=beta.id)) == "team_access_not_granted"
+    assert (await acme.client.users_info(user=acme.ana.id, team_id="T0AAAAAA1"))["ok"]
+    place = acme.server.channel("theirs", bob, team=beta)
+    assert await refused(acme.client.chat_postMessage(channel=place.id, text="x")) == "channel_not_found"
 
 
 async def test_bots_can_be_asked_for(acme: Acme) -> None:

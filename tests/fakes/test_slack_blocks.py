@@ -145,6 +145,10 @@ WRONG: dict[str, tuple[list[Json], str]] = {
     "no text": ([{"type": "section", "text": "x"}], "unsupported type: None"),
     "a label in mrkdwn": ([asked(field()) | {"label": mrkdwn("x")}], "unsupported type: mrkdwn"),
     "lengths the wrong way round": ([asked(field(min_length=5, max_length=2))], "must be less than max_length"),
+    "two elements that want the focus": (
+        [asked(field(focus_on_load=True)), asked(field(focus_on_load=True))],
+        "only one element can have focus_on_load",
+    ),
     "a start that is too long": ([asked(field(max_length=2, initial_value="xxx"))], "must be less than 3 characters"),
     "too much markdown in all": ([{"type": "markdown", "text": "x" * 6001}] * 2, "in all markdown blocks"),
 }  # fmt: skip

@@ -281,6 +281,18 @@ async def test_views_are_updated_by_hash_and_stacked_to_three(acme: Acme, app: A
     assert acme.ana.modals == []
 
 
+async def test_external_ids_name_one_open_view(acme: Acme, form: Json) -> None:
+    named = FORM | {"external_id": "round-1"}
+    await acme.client.views_update(view_id=form["id"], view=named)
+    found = await acme.client.views_update(external_id="round-1", view=named)
+    assert found["view"]["id"] == form["id"]
+    trigger = some(acme.ben.press("form")).payload["trigger_id"]
+    with pytest.raises(SlackApiError, match="duplicate_external_id"):
+        await acme.client.views_open(trigger_id=trigger, view=named)
+    acme.ana.close()
+    assert (await acme.client.views_open(trigger_id=trigger, view=named))["ok"]
+
+
 async def test_app_home(acme: Acme, app: App) -> None:
     home = {"type": "home", "blocks": [{"type": "section", "text": plain("Nothing open")}]}
     opened = acme.ana.open_home()
@@ -396,6 +408,21 @@ async def test_files_go_up_and_come_down(acme: Acme) -> None:
     assert "Sign in" in await fetched("xoxb-wrong")
     acme.server.me.scopes.discard("files:read")
     assert "Sign in" in await fetched(acme.server.token)  # a page, with 200
+
+
+async def test_an_upload_has_its_announced_length_and_completes_once(acme: Acme) -> None:
+    client = acme.client
+    given = await client.files_getUploadURLExternal(filename="r.md", length=3)
+    done = [{"id": given["file_id"], "title": "Record"}]
+    with pytest.raises(SlackApiError, match="file_not_found"):
+        await client.files_completeUploadExternal(files=done)
+    async with aiohttp.ClientSession() as session:
+        for content, status in [(b"four", 400), (b"abc", 200)]:
+            async with session.post(given["upload_url"], data=content) as answer:
+                assert answer.status == status
+    assert (await client.files_completeUploadExternal(files=done))["files"][0]["title"] == "Record"
+    with pytest.raises(SlackApiError, match="file_already_completed"):
+        await client.files_completeUploadExternal(files=done)
 
 
 async def test_a_shared_file_is_a_stub_until_it_is_asked_for(acme: Acme) -> None:
