@@ -116,7 +116,7 @@ class SlackSettings(BaseModel):
     )
     app_token: SecretStr | None = Field(
         default=None,
-        description="an app-level token (`xapp-…`) with `connections:write`: Slack is heard over a socket; else by HTTP",
+        description="an app-level token (`xapp-…`, `connections:write`): Slack is heard over a socket, else by HTTP",
     )
     signing_secret: SecretStr | None = Field(
         default=None, description="the app's signing secret, from Basic Information; needed by HTTP"

@@ -31,7 +31,7 @@ def book() -> Book:
 
 
 class Talk:
-    """`settle` hears, rings and sends. Ana and Ben are in the channel; the round of three questions is in a thread."""
+    """`settle` hears, rings and sends. Ana and Ben are in the channel; a round of three questions is in a thread."""
 
     def __init__(self, rig: Rig) -> None:
         self.rig, self.server, self.clock, self.store = rig, rig.server, rig.clock, rig.store

@@ -243,5 +243,3 @@ async def until_real(condition) -> None:  # type: ignore[no-untyped-def]
     async with asyncio.timeout(10):
         while not condition():  # noqa: ASYNC110 - sockets of the real network
             await asyncio.sleep(0.005)
-
-

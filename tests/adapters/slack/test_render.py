@@ -27,8 +27,10 @@ def card(questions: int, words: str = "why it matters", options: int = 5) -> Mes
     for number in range(1, questions + 1):
         blocks.append(Block(kind="topic", spans=(Span(text=f"{number} · Topic", style="bold"),), question=number))
         blocks.append(Block(spans=(Span(text=words),), question=number))
-        for key in "ABCDEFGH"[:options]:
-            blocks.append(Block(kind="option", spans=(Span(text=f"{key}  {words}"),), question=number))
+        blocks += [
+            Block(kind="option", spans=(Span(text=f"{key}  {words}"),), question=number)
+            for key in "ABCDEFGH"[:options]
+        ]
     row = (Button(token="a:s.1:1:A", label="A"), Button(token="r:s.1:1", label="Accept all"))
     return Message(blocks=tuple(blocks), buttons=(row,), form="f:s.1:1")
 
