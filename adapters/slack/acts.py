@@ -113,7 +113,8 @@ def _form(body: Payload, known: Known) -> Envelope | Ignored:
         return Ignored(reason=f"a form that is not a round's: {view.get('callback_id')}")
     sent = fields_of(view)
     user = str(user_in(body))
-    act = f"{known.me.team}:{user}:{view.get('id')}:{view.get('hash')}"
+    # The hash stays the same when a form with mistakes is sent once more.
+    act = f"{known.me.team}:{user}:{view.get('id')}:{body.get('trigger_id') or view.get('hash')}"
     address = address_of(where)
     form = FormSubmitted(
         person=person_of(user, known, _name(body)),

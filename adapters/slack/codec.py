@@ -114,13 +114,14 @@ def _said(message: Payload, known: Known) -> Envelope | Ignored:
         ),
         materials=content.materials,
         reply_to=_reply_to(message) if root is None else None,
-        addressed=(addressed and not bare_share) or (channel in known.every and root == ts),
+        addressed=addressed and not bare_share,
         decoded=True,
         forwarded=content.source if bare_share else None,
         quoted=None if bare_share else content.quoted,
         order=order_of(ts),
         unreadable=content.unreadable,
         in_thread=root is not None and root != ts,
+        summons=channel in known.every and root == ts and not addressed,
         named=tuple(person_id(user) for user in mentioned(raw) if user != known.me.user),
     )
     return enveloped(said_id(known.me.team, channel, ts), channel, root, event, known, ts)
