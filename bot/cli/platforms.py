@@ -10,8 +10,9 @@ from starlette.routing import BaseRoute
 
 from adapters.slack import surface as slack
 from adapters.slack.intake import Ways
+from adapters.slack.manifest import Features, manifest
 from adapters.telegram import surface as telegram
-from bot.app import Program
+from bot.app import Program, load_book
 from bot.clock import SystemClock
 from bot.core.book import Book
 from bot.pace import Pace
@@ -131,3 +132,11 @@ async def _slack(given: SlackSettings) -> Connected:
         return slack.SlackSurface(connection, running.store, running.runner, running.clock, ways)
 
     return Connected(slack.SlackSurface.platform, connection.workspace.me.name, build, connection.close)
+
+
+def slack_app(settings: Settings, url: str | None) -> dict[str, object]:
+    """The manifest for what the settings switch on. `url`: where Slack reaches us; None = by socket."""
+    book = load_book(settings)
+    workflows = book.pack_for(slack.SlackSurface.platform, None).workflows
+    commands = [(word, workflow.title) for workflow in workflows for word in workflow.commands[:1]]
+    return manifest(Features(url=url, commands=commands, reactions=bool(settings.slack.reactions)))

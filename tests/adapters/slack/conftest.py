@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from adapters.slack.intake import Ways
+from adapters.slack.manifest import Features, manifest
 from bot.core.step import step
 from tests.adapters.slack.talking import Talk, book
 from tests.fakes.clock import ManualClock
@@ -19,8 +20,8 @@ WAYS = Ways(reactions=frozenset({"question"}), every=frozenset({"C0EVERY01"}), a
 async def talk(request: pytest.FixtureRequest) -> AsyncIterator[Talk]:
     """On both ways in. Nothing may ping a channel, and nothing may be sent that Slack refuses."""
     server = SlackServer(ManualClock(auto=True))
-    server.app.shortcuts = {"clarify_this": "message", "ask_for": "global"}
-    server.app.commands = {"/clarify": False, "/askfirst": False}
+    server.app.use_manifest(manifest(Features(commands=[("clarify", "Clarify it")], reactions=True)))
+    server.me.scopes = set(server.app.scopes)
     decide = functools.partial(step, book=book())
     async with rig(server, style=request.param, decide=decide, ways=WAYS) as made:
         yield Talk(made)
