@@ -15,10 +15,11 @@ from adapters.slack.http import PATH
 OAUTH = "/slack/oauth"
 
 # slack.com/help/articles/201259356: the names that apps are refused
-RESERVED = frozenset(
-    "active archive away call collapse dm dnd expand feed feedback invite join kick leave me msg mute open part prefs "
-    "remind remove rename search shortcuts shrug status topic who".split()
-)
+_RESERVED = """
+active archive away call collapse dm dnd expand feed feedback invite join kick leave me msg mute open part prefs
+remind remove rename search shortcuts shrug status topic who
+"""
+RESERVED = frozenset(_RESERVED.split())
 MOST_COMMANDS = 50
 LONGEST_COMMAND = 32  # characters with the slash
 
