@@ -7,6 +7,7 @@ these, looked up before the step; what they lead to is forwarded, and decided ag
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from bot.core.circle import Circle
@@ -38,6 +39,7 @@ class OpenRound(Model):
     questions: tuple[OpenQuestion, ...]
     circle: Circle
     order: int | None = None
+    opened_at: datetime
 
     @property
     def open(self) -> tuple[OpenQuestion, ...]:
@@ -86,9 +88,15 @@ def open_rounds(state: Conversation, person: Person) -> tuple[OpenRound, ...]:
                 questions=tuple(questions),
                 circle=circle,
                 order=round_.order,
+                opened_at=round_.opened_at,
             )
         )
     return tuple(found)
+
+
+def in_order(one: OpenRound) -> tuple[int, datetime, str]:
+    """By number; of the same number in several places, the older one first."""
+    return one.number, one.opened_at, one.session
 
 
 # -- how far a message reaches -------------------------------------------------------------------------------------
@@ -111,4 +119,4 @@ def reachable(states: Iterable[Conversation], person: Person, here: Conversation
         same_place = root(state.place.conversation) == root(here)
         mine = open_rounds(state, person)
         found += [one for one in mine if same_place or one.circle.asked(person, state.place.platform)]
-    return tuple(sorted(found, key=lambda one: (one.number, one.conversation)))
+    return tuple(sorted(found, key=in_order))

@@ -63,8 +63,12 @@ def answered(store: FakeStore) -> list[str]:
 
 
 def receipts(store: FakeStore) -> list[str]:
+    """The places that were told what became of the yes; each was told by one event."""
     words = ((r.conversation, plain(r.effect.message)) for r in store.rows if isinstance(r.effect, Say))
-    return sorted(place for place, text in words if " — ana:" in text)
+    told = sorted(place for place, text in words if " — ana:" in text or "meanwhile" in text)
+    arrived = (c.envelope for c in store.commits if isinstance(c.envelope.event, Forwarded))
+    assert sorted(envelope.place.conversation for envelope in arrived) == told
+    return told
 
 
 async def test_each_round_is_answered_in_its_own_place_with_one_receipt() -> None:

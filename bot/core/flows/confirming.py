@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.core import view
 from bot.core.capture import confirmed
-from bot.core.flows import amending, intake, opening, replying, several
+from bot.core.flows import amending, disputing, intake, opening, replying, several
 from bot.core.flows.words import words_of, yes_or_no
 from bot.core.model import Answer, MessageRef, Person
 from bot.core.replies.reading import Proposal, Reading
@@ -49,7 +49,7 @@ def choices(pending: Pending) -> tuple[str, ...]:
         case PickNumber():
             return ("0", "1", "n")
         case SettleConflict(by=by):
-            return (*(intake.switch_token(n) for n in range(max(1, len(by)))), "n")
+            return (*(disputing.switch_token(n) for n in range(max(1, len(by)))), "n")
         case _:
             return ("y", "n")
 
@@ -104,7 +104,7 @@ def _chosen_rival(ask: SettleConflict, item: Item | None, choice: str) -> Answer
     """The answer that a choice switches to; for *keep*, any that it turns down. None when the dispute is over."""
     if item is None or not item.rivals:
         return None
-    by = {intake.switch_token(n): person for n, person in enumerate(ask.by)}.get(choice)
+    by = {disputing.switch_token(n): person for n, person in enumerate(ask.by)}.get(choice)
     return next((rival for rival in item.rivals if by is None or rival.by == by), None)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.core import view
 from bot.core.events import MessageDeleted, MessageEdited
-from bot.core.flows import amending, intake, opening, replying, several
+from bot.core.flows import amending, disputing, intake, opening, replying, several
 from bot.core.model import Person
 from bot.core.replies.reading import ItemReading, Reading
 from bot.core.state import Item, Round, Routing, Session
@@ -121,7 +121,7 @@ def _changes(turn: Turn, round_: Round, reading: Reading, event: MessageEdited) 
         if item is None or intake.wordless(item.question, item_reading):
             continue
         answer = intake.answer_from(item.question, item_reading, "user_response", event.person, event.ref, turn)
-        if item.status != "resolved" or item.answer is None or not intake.same(item.answer, answer):
+        if item.status != "resolved" or item.answer is None or not disputing.same(item.answer, answer):
             changed[number] = item_reading
     return changed
 

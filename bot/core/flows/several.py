@@ -6,22 +6,19 @@ this step; what is meant for rounds elsewhere is forwarded, and decided in a ste
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from bot.core import view
 from bot.core.capture import quote
-from bot.core.elsewhere import OpenQuestion, OpenRound, open_rounds
+from bot.core.elsewhere import OpenQuestion, OpenRound
 from bot.core.events import Forwarded, MessageReceived
 from bot.core.flows import intake, replying
+from bot.core.flows.within_reach import Found, find, name_of
 from bot.core.model import MessageRef, Person
 from bot.core.replies import read_reply
 from bot.core.replies.reading import ItemReading, Reading
-from bot.core.replies.several import Named, Several, read_several, said_of
+from bot.core.replies.several import Several, read_several, said_of
 from bot.core.replies.tokens import tokenize
 from bot.core.state import Asking, Meant, PickNumber, Round, Session, TakeSeveral
 from bot.core.turn import Turn
-
-MOST = 20  # rounds in one message; more than that nobody has before their eyes
 
 
 def heard(
@@ -122,82 +119,12 @@ def picked(turn: Turn, ask: PickNumber, choice: str, person: Person, ref: Messag
         replying.apply(turn, session, round_, replying.read(turn, round_, ask.text, decoded=True), person, ref)
 
 
-# -- which rounds are meant ----------------------------------------------------------------------------------------
-
-
-@dataclass(slots=True)
-class _Found:
-    """The rounds that a message means, what it says of each, and what of it leads nowhere."""
-
-    rounds: list[tuple[OpenRound, str]] = field(default_factory=list)
-    problems: list[str] = field(default_factory=list)
-    refused: list[str] = field(default_factory=list)
-
-
-def _find(turn: Turn, said: Several, person: Person, order: int | None, direct: bool) -> _Found:
-    here = open_rounds(turn.state, person)
-    known = {one.number for one in here}
-    elsewhere = turn.elsewhere() if said.mine or any(n.number not in known for n in said.named) else ()
-    access = turn.book.access  # whoever is not let in there learns nothing of it (CH-5)
-    elsewhere = tuple(o for o in elsewhere if access.admits(person.id, o.conversation, turn.surface))
-    found = _Found()
-    wanted: dict[str, tuple[OpenRound, Named | None]] = {}
-    if said.mine:
-        wanted |= {one.session: (one, None) for one in (*here, *elsewhere) if one.circle.asked(person, turn.surface)}
-    for named in said.named:
-        fitting = [o for o in here if o.number == named.number] or [o for o in elsewhere if o.number == named.number]
-        if len(fitting) > 1:
-            titles = " and ".join(f"“{one.title}”" for one in fitting)
-            found.problems.append(f"#{named.number} can be {titles}: please reply to the card of the one you mean.")
-            for one in fitting:
-                wanted.pop(one.session, None)
-        elif not fitting:
-            found.problems.append(_unknown(turn, named.number))
-        elif named.left_out:
-            wanted.pop(fitting[0].session, None)
-        else:
-            wanted[fitting[0].session] = (fitting[0], named)
-    for one, said_of_it in sorted(wanted.values(), key=lambda pair: (pair[0].number, pair[0].conversation)):
-        refusal = intake.refused(turn, one.circle, person)
-        if refusal is not None:
-            turn.audit(
-                "access.answer_refused", turn.state.session(one.session), person, reason=refusal, round=one.round
-            )
-            found.refused.append(f"{name_of(one)}: {refusal}")
-        elif one in here and order is not None and one.order is not None and order < one.order and not direct:
-            found.problems.append(f"{name_of(one)}: your message and its questions crossed; send it again.")
-        else:
-            accepted = said.mine or (said_of_it is not None and said_of_it.accepted)
-            found.rounds.append((one, said_of(said_of_it, accepted=accepted)))
-    if len(found.rounds) > MOST:
-        left = ", ".join(f"#{one.number}" for one, _ in found.rounds[MOST:])
-        found.problems.append(f"Too many at once; left for another message: {left}.")
-        del found.rounds[MOST:]
-    return found
-
-
-def name_of(one: OpenRound | Meant) -> str:
-    return f"#{one.number} {one.title}"
-
-
-def _unknown(turn: Turn, number: int) -> str:
-    """Why a number names no round that can be answered now."""
-    session = next((s for s in turn.state.sessions if s.number == number), None)
-    if session is not None and session.stage.kind == "routing":
-        return f"#{number} waits for the choice of a workflow."
-    if session is not None and session.stage.kind == "closing":
-        return f"#{number} is answered and about to be handed over."
-    if session is not None or any(a.number == number for a in turn.state.ancient):
-        return f"#{number} is over; nothing is open there."
-    return f"There is no open intake #{number} within reach of this place."
-
-
 def take_up(turn: Turn, said: Several, person: Person, ref: MessageRef, *, order: int | None, direct: bool) -> bool:
     """One round is answered at once; several are summed up first. False when nothing of it is for the bot."""
     loose = turn.shared and not direct
     if said.bare and (loose or (said.named and len(said.named) < 2 and turn.state.current is None)):
         return False
-    found = _find(turn, said, person, order, direct)
+    found = find(turn, said, person, order, direct)
     means = [_meant(turn, one, words) for one, words in found.rounds]
     if not means:
         return _nothing(turn, said, person, found, loose)
@@ -213,6 +140,9 @@ def take_up(turn: Turn, said: Several, person: Person, ref: MessageRef, *, order
 def _meant(turn: Turn, one: OpenRound, words: str) -> Meant:
     slots = tuple(replying.slot(q.number, q.question, q.held) for q in one.questions)
     reading = read_reply(words, slots, turn.book.phrases, decoded=True)
+    asked = {q.number: q.question for q in one.questions}
+    said = {n: item for n, item in reading.answers.items() if n in asked and not intake.wordless(asked[n], item)}
+    reading = reading.model_copy(update={"answers": said})
     if not one.bulk and reading.accepted:
         reading = reading.model_copy(update={"accepted": ()})
     return Meant(
@@ -226,7 +156,7 @@ def _meant(turn: Turn, one: OpenRound, words: str) -> Meant:
     )
 
 
-def _nothing(turn: Turn, said: Several, person: Person, found: _Found, loose: bool) -> bool:
+def _nothing(turn: Turn, said: Several, person: Person, found: Found, loose: bool) -> bool:
     """No round is meant that this person can answer."""
     if found.refused:
         turn.refuse(person, "may not answer here", *found.refused, *found.problems)
@@ -279,7 +209,7 @@ def _decides(reading: Reading) -> bool:
 # -- several rounds ------------------------------------------------------------------------------------------------
 
 
-def _sum_up(turn: Turn, found: _Found, means: list[Meant], person: Person, ref: MessageRef) -> None:
+def _sum_up(turn: Turn, found: Found, means: list[Meant], person: Person, ref: MessageRef) -> None:
     """What would be recorded, round by round, and what would not and why. Nothing is recorded before the yes."""
     lines: list[str] = []
     decided = [m for m in means if _decides(m.reading)]
@@ -310,8 +240,9 @@ def _sum_up(turn: Turn, found: _Found, means: list[Meant], person: Person, ref: 
 def _summary(one: OpenRound, words: str, meant: Meant) -> list[str]:
     """`#12 Literature review: 1 Years → B, last 10 years (recommended); 2 … Stays open: 3 (Form).`"""
     reading = meant.reading
+    errors = [f"   {e.item}: {e.message}" if e.item != "?" else f"   {e.message}" for e in reading.errors]
     if not _decides(reading):
-        return [f"{name_of(one)}: I can't tell what “{quote(words)}” decides; nothing for this one."]
+        return [f"{name_of(one)}: I can't tell what “{quote(words)}” decides; nothing for this one.", *errors]
     parts: list[str] = []
     left: list[str] = []
     for question in one.questions:
@@ -325,7 +256,6 @@ def _summary(one: OpenRound, words: str, meant: Meant) -> list[str]:
                 f"{number} ({topic})" + ("" if question.question.recommended else ", without a recommendation")
             )
     line = f"{name_of(one)}: {'; '.join(parts)}."
-    errors = [f"   {e.item}: {e.message}" if e.item != "?" else f"   {e.message}" for e in reading.errors]
     return [line + (f" Stays open: {'; '.join(left)}." if left else ""), *errors]
 
 

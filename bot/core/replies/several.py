@@ -75,12 +75,13 @@ def read_several(text: str, book: PhraseBook, *, decoded: bool = False) -> Sever
         return None
     found: dict[int, Named] = {}
     excepted = bool(classes) and "except" in classes[-1]
-    for place, i in enumerate(marks):
-        end = marks[place + 1] if place + 1 < len(marks) else len(tokens)
-        words, ends_in_except = _words(norm, tokens, i + 2, end, book)
-        if accepts and words and _classes(tokens[i + 2 : end], book) is not None:
+    numbers = [(i + 1, at) for i in marks for at in _numbers(tokens, i + 1, book)]
+    for place, (_, at) in enumerate(numbers):
+        end = _end(numbers, place, marks, len(tokens))
+        words, ends_in_except = _words(norm, tokens, at + 1, end, book)
+        if accepts and words and _classes(tokens[at + 1 : end], book) is not None:
             words = ""  # what is left of the acceptance: "接受 #12 的推荐"
-        number = tokens[i + 1].value
+        number = tokens[at].value
         old = found.get(number, Named(number=number))
         found[number] = _joined(old, words, excepted=excepted, accepts=accepts or (bool(said) and not words))
         excepted = excepted or ends_in_except
@@ -98,11 +99,44 @@ def _marks(tokens: Sequence[Token]) -> list[int]:
     return found
 
 
+def _numbers(tokens: Sequence[Token], at: int, book: PhraseBook) -> list[int]:
+    """The number behind a "#", and those joined to it: "#12, 14 and 15". Not "#12, 2: C", which says something."""
+    found = [at]
+    while True:
+        i = found[-1] + 1
+        joined = i
+        while joined < len(tokens) and tokens[joined].fold in (",", "&", "+", "/"):
+            joined += 1
+        if joined < len(tokens) and (word := book.at(tokens, joined).get("and")) is not None:
+            joined = word[0]
+        after = joined + 1
+        if joined == i or joined >= len(tokens) or tokens[joined].kind != "num":
+            return found
+        if after < len(tokens) and not _goes_on(tokens, after, book):
+            return found
+        found.append(joined)
+
+
+def _goes_on(tokens: Sequence[Token], i: int, book: PhraseBook) -> bool:
+    """Whether what stands here only joins, ends or excepts: a number before it names a round."""
+    if tokens[i].fold in (",", "&", "+", "/", ".", "!", ";", "#", "\n"):
+        return True
+    return tokens[i].letter[-1:] not in _LETTERS and bool({"and", "except", "polite"} & book.at(tokens, i).keys())
+
+
+def _end(numbers: Sequence[tuple[int, int]], place: int, marks: Sequence[int], count: int) -> int:
+    """Where what is said of a number ends: at the next number of its row, or at the next "#"."""
+    first, at = numbers[place]
+    if place + 1 < len(numbers) and numbers[place + 1][0] == first:
+        return at + 1  # nothing is said between numbers that are joined
+    return next((mark for mark in marks if mark > at), count)
+
+
 def _names(tokens: Sequence[Token], i: int) -> bool:
-    """`#12`, in one piece and not glued to what is before it."""
+    """`#12` or `# 12`, not glued to what is before it."""
     number = tokens[i + 1]
     glued = i > 0 and not tokens[i].spaced and tokens[i - 1].kind in ("word", "num", "char", "opaque")
-    return tokens[i].fold == "#" and number.kind == "num" and not number.spaced and not glued
+    return tokens[i].fold == "#" and number.kind == "num" and not glued
 
 
 def _classes(tokens: Sequence[Token], book: PhraseBook) -> list[frozenset[str]] | None:

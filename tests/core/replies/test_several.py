@@ -13,6 +13,11 @@ NAMED = {
     "accept #12 and #14 please": {12: "", 14: ""},
     "#12: accept recommendations": {12: "accept recommendations"},
     "#12 2: C": {12: "2: C"},
+    "accept #12, 14 & 15": {12: "", 14: "", 15: ""},
+    "accept #12 and 14 except #14 2: C": {12: "", 14: "except 2: C"},
+    "#12, 2: C": {12: "2: C"},
+    "accept recs for # 12, # 14": {12: "", 14: ""},
+    "#12 2: C, 3: A": {12: "2: C, 3: A"},
     "#12 1: B, 2: A; #14 3: other (we ship weekly, mostly)": {
         12: "1: B, 2: A",
         14: "3: other (we ship weekly, mostly)",
