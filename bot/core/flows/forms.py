@@ -12,6 +12,7 @@ from bot.core import view
 from bot.core.effects import Field, FormView, Reply
 from bot.core.events import FormField, FormSubmitted
 from bot.core.flows import intake
+from bot.core.flows.disputing import same
 from bot.core.model import Person
 from bot.core.replies.reading import ItemReading
 from bot.core.state import Item, Round
@@ -125,9 +126,7 @@ def _unchanged(turn: Turn, item: Item, reading: ItemReading, event: FormSubmitte
     held = item.answer
     if held is None or held.by != event.person.id:
         return False
-    return intake.same(
-        held, intake.answer_from(item.question, reading, "user_response", event.person, event.ref, turn)
-    )
+    return same(held, intake.answer_from(item.question, reading, "user_response", event.person, event.ref, turn))
 
 
 def _refused(turn: Turn, event: FormSubmitted, reason: str, words: str) -> None:
