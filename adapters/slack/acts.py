@@ -48,9 +48,14 @@ def channel_in(body: Payload) -> str | None:
     if not found:
         found = _part(body, "container").get("channel_id")
     if not found:
-        where = pinned_by(body.get("view"))
+        where = conversation_in(_action(body).get("block_id")) or pinned_by(body.get("view"))
         found = None if where is None else address_of(where).channel
     return str(found) if found else None
+
+
+def is_link(body: Payload) -> bool:
+    """A button that opens an address is told too; nothing follows from it."""
+    return body.get("type") == "block_actions" and bool(_action(body).get("url"))
 
 
 def event_from_act(body: Payload, known: Known) -> Envelope | Ignored:

@@ -19,6 +19,7 @@ from adapters.contract import UNSTAMPED
 from adapters.slack import acts, codec
 from adapters.slack.directory import Directory, profile_of
 from adapters.slack.drafts import Drafts
+from adapters.slack.homes import Homes
 from adapters.slack.modal import REQUEST_FORM, ROUND_FORM, errors_in, request_form, round_form
 from adapters.slack.places import PLATFORM, ROOTLESS, Known, Profile, address_of, conversation_of
 from adapters.slack.roots import Roots
@@ -75,11 +76,14 @@ class Intake:
     ignored: int = 0
     parked: int = 0
     drafts: Drafts = field(init=False)
+    homes: Homes = field(init=False)
     _lines: dict[str, _Line] = field(default_factory=dict)
     _answers: set[asyncio.Task[Any]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.drafts = Drafts(self.store)
+        self.homes = Homes(self.store, self.directory, self.roots)
+        self.also.setdefault("app_home_opened", self.homes.opened)
 
     async def take(self, body: Body) -> Ack:
         """Raises when nothing was written: then nothing may be acknowledged."""
@@ -143,6 +147,8 @@ class Intake:
             home = await self.directory.home(workspace, str(user))
             self._answer(self.transport.open_form(workspace, trigger, request_form(home)))
             return {}
+        if acts.is_link(body):
+            return {}
         channel = acts.channel_in(body)
         is_request = (
             kind == "view_submission" and isinstance(view, Mapping) and view.get("callback_id") == REQUEST_FORM
@@ -161,6 +167,8 @@ class Intake:
     async def _answered(self, workspace: Workspace, body: Body, made: Envelope, trigger: str) -> Ack:
         """The event, and what goes back at once: mistakes of a form, a form to open, or a notice."""
         handled = await self._handled(made)
+        if _at_home(body):
+            self._answer(self.homes.publish(workspace, str(acts.user_in(body))))
         event, reply = made.event, handled.reply or Reply(text="")
         if isinstance(event, FormSubmitted):
             view = body.get("view")
@@ -187,8 +195,11 @@ class Intake:
 
     async def _handled(self, made: Envelope) -> Handled:
         handled = await self.runner.handle(made)
+        person = getattr(made.event, "person", None)
         if handled.outcome == "ignored":
             self.ignored += 1
+        elif person is not None and handled.outcome == "accepted":
+            await self.homes.acted(person.id, made.place.conversation)
         return handled
 
     # -- ways in that are no messages ---------------------------------------------------------------------------
@@ -359,6 +370,11 @@ def _queue_of(body: Body) -> str:
 
 def _moved(made: Envelope, conversation: str) -> Envelope:
     return made.model_copy(update={"place": made.place.model_copy(update={"conversation": conversation})})
+
+
+def _at_home(body: Body) -> bool:
+    view = body.get("view")
+    return isinstance(view, Mapping) and view.get("type") == "home"
 
 
 def _edited_message(body: Body) -> Body:

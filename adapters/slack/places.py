@@ -30,6 +30,7 @@ class Me:
     app: str = ""
     name: str = "askfirst"
     enterprise: str | None = None
+    url: str = ""  # of the workspace, for links
 
 
 @dataclass(frozen=True, slots=True)

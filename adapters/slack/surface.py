@@ -99,6 +99,7 @@ async def connect(keys: Keys, clock: Clock) -> SlackConnection:
                 app=app,
                 name=str(who.get("user") or "askfirst"),
                 enterprise=who.get("enterprise_id"),
+                url=str(who.get("url") or ""),
             )
             org_wide = bool(who.get("is_enterprise_install"))
             return SlackConnection(keys, session, Workspace(client, me), org_wide=org_wide)
