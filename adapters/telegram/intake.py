@@ -13,6 +13,7 @@ from typing import Any
 import structlog
 from telegram import Bot
 
+from adapters.telegram.cards import Cards
 from adapters.telegram.codec import event_from_update, move_of, read_update, said_id
 from adapters.telegram.places import PLATFORM, Me, Moves
 from adapters.telegram.transport import TelegramTransport
@@ -33,7 +34,14 @@ log = structlog.get_logger(__name__)
 
 class Intake:
     def __init__(
-        self, bot: Bot | None, me: Me, moves: Moves, store: Store, runner: Runner, transport: TelegramTransport
+        self,
+        bot: Bot | None,
+        me: Me,
+        moves: Moves,
+        store: Store,
+        runner: Runner,
+        transport: TelegramTransport,
+        cards: Cards,
     ) -> None:
         self._bot = bot
         self._me = me
@@ -41,6 +49,7 @@ class Intake:
         self._store = store
         self._runner = runner
         self._transport = transport
+        self._cards = cards
         self._answers: set[asyncio.Task[None]] = set()
         self.ignored = 0
         self.parked = 0
@@ -98,6 +107,10 @@ class Intake:
             if label is not None:
                 ref = event.ref.model_copy(update={"quote": label})
                 return made.model_copy(update={"event": event.model_copy(update={"label": label, "ref": ref})})
+        if isinstance(event, MessageReceived) and event.reply_to is not None:
+            card = await self._cards.last_of(made.place.conversation, event.reply_to)
+            if card is not None:  # a reply to an earlier part of a long card is a reply to the card
+                return made.model_copy(update={"event": event.model_copy(update={"reply_to": card})})
         if isinstance(event, MessageEdited):
             before = await self._store.event(said_id(made))
             first = before.event if before is not None else None

@@ -6,7 +6,9 @@ Formatting goes as entities, never as markup: there is nothing to escape, so no 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
+import unicodedata
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from telegram import InlineKeyboardButton, InlineKeyboardMarkup, MessageEntity
@@ -18,6 +20,7 @@ MAX_TEXT = 4096  # after entity parsing: core.telegram.org/bots/api#sendmessage;
 MAX_ENTITIES = 100  # what is beyond is dropped by the server, in silence
 MAX_ROW = 8  # buttons in a row that clients show; more are refused or unreadable
 MAX_BUTTONS = 100
+COLUMNS = {1: 32, 2: 16}  # of a label that a phone shows whole, by how many buttons stand side by side
 MAX_TOKEN = 64  # bytes: core.telegram.org/bots/api#inlinekeyboardbutton
 
 STYLES = {"bold": MessageEntity.BOLD, "italic": MessageEntity.ITALIC, "code": MessageEntity.CODE}
@@ -33,6 +36,15 @@ class Part:
     text: str
     entities: tuple[MessageEntity, ...] = ()
     keyboard: InlineKeyboardMarkup | None = None
+    upto: int = 0  # the last question in it
+
+    @property
+    def sum(self) -> str:
+        """A fingerprint of all that it shows."""
+        shown = [(e.type, e.offset, e.length) for e in self.entities]
+        rows = () if self.keyboard is None else self.keyboard.inline_keyboard
+        buttons = [[(b.text, b.callback_data) for b in row] for row in rows]
+        return hashlib.sha256(repr((self.text, shown, buttons)).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +53,41 @@ class Rendered:
     files: tuple[File, ...] = ()
 
 
-def render(message: Message, *, by_reply: bool = False) -> Rendered:
-    """`by_reply`: the place shows the bot only direct replies, and a card has to say so."""
+def render(message: Message, *, by_reply: bool = False, upto: Sequence[int] = ()) -> Rendered:
+    """`by_reply`: the place shows the bot only direct replies, and a card has to say so.
+
+    `upto`: how a card of several messages was divided, as the last question of each but the last. It stays so while
+    it needs as many messages, so that a tap redraws only the messages in which something has changed.
+    """
     if by_reply and message.buttons:
         hint = Block(kind="hint", spans=(Span(text=BY_REPLY),))
         message = message.model_copy(update={"blocks": (*message.blocks, hint)})
     parts = tuple(
-        Part(plain(part), tuple(_entities(part)), _keyboard(part.buttons))
-        for part in split(message, MAX_TEXT)
+        Part(plain(part), tuple(_entities(part)), _keyboard(part.buttons), _last_question(part))
+        for part in _divided(message, upto)
         if plain(part).strip()
     )
     return Rendered(parts, message.files)
+
+
+def _divided(message: Message, upto: Sequence[int]) -> tuple[Message, ...]:
+    made = split(message, MAX_TEXT)
+    if not upto or len(made) != len(upto) + 1:
+        return made
+    parts: list[list[Block]] = [[]]
+    for block in message.blocks:
+        if block.question is not None and len(parts) <= len(upto) and block.question > upto[len(parts) - 1]:
+            parts.append([])
+        parts[-1].append(block)
+    again = [Message(blocks=tuple(part)) for part in parts]
+    if len(again) != len(made) or any(not 0 < length(plain(part)) <= MAX_TEXT for part in again):
+        return made
+    again[-1] = again[-1].model_copy(update={"buttons": message.buttons, "files": message.files})
+    return tuple(again)
+
+
+def _last_question(message: Message) -> int:
+    return max((block.question for block in message.blocks if block.question is not None), default=0)
 
 
 def _entities(message: Message) -> list[MessageEntity]:
@@ -76,15 +112,33 @@ def _keyboard(buttons: tuple[tuple[Button, ...], ...]) -> InlineKeyboardMarkup |
     rows: list[list[InlineKeyboardButton]] = []
     left = MAX_BUTTONS
     for row in buttons:
-        for chunk in _chunks([b for b in row if 0 < len(b.token.encode()) <= MAX_TOKEN and b.label.strip()]):
-            rows.append([InlineKeyboardButton(b.label, callback_data=b.token) for b in chunk[:left]])
+        fit = [b for b in row if 0 < len(b.token.encode()) <= MAX_TOKEN and b.label.strip()]
+        for chunk in _lines(fit):
+            rows.append([InlineKeyboardButton(label, callback_data=token) for label, token in chunk[:left]])
             left -= len(rows[-1])
     shown = [row for row in rows if row]
     return InlineKeyboardMarkup(shown) if shown else None
 
 
-def _chunks(row: list[Button]) -> Iterator[list[Button]]:
+def _lines(row: list[Button]) -> Iterator[list[tuple[str, str]]]:
+    """The buttons of a row, with their longer labels where all of them can be read on a phone."""
+    longer = [b.long or b.label for b in row]
+    widest = max(map(columns, longer), default=0)
+    if any(b.long for b in row) and widest <= COLUMNS[1]:
+        most, labels = (2 if widest <= COLUMNS[2] else 1), longer
+    else:
+        most, labels = MAX_ROW, [b.label for b in row]
+    made = [(label, b.token) for label, b in zip(labels, row, strict=True)]
+    return _chunks(made, most)
+
+
+def _chunks(row: list[tuple[str, str]], most: int) -> Iterator[list[tuple[str, str]]]:
     """As few lines as can be, as even as can be: nine buttons are five and four, not eight and one."""
-    lines = -(-len(row) // MAX_ROW)
+    lines = -(-len(row) // most)
     for line in range(lines):
         yield row[line * len(row) // lines : (line + 1) * len(row) // lines]
+
+
+def columns(text: str) -> int:
+    """How wide a text is: letters of Chinese, Japanese and Korean, and signs like ✅, take two columns."""
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in text)

@@ -14,6 +14,7 @@ from telegram import BotCommand
 from telegram.error import InvalidToken, RetryAfter, TelegramError
 
 from adapters.telegram.bot import TelegramBot, keep_token_out_of_logs
+from adapters.telegram.cards import Cards
 from adapters.telegram.codec import WANTED
 from adapters.telegram.intake import Intake
 from adapters.telegram.pace import pace_of
@@ -96,8 +97,9 @@ class TelegramSurface:
     ) -> None:
         bot, me, moves = connection.bot, connection.me, connection.moves
         self._bot, self._me, self._clock, self._webhook = bot, me, clock, webhook
-        self.transport = TelegramTransport(bot, me, moves, clock, self._moved)
-        self.intake = Intake(bot, me, moves, store, runner, self.transport)
+        cards = Cards(store)
+        self.transport = TelegramTransport(bot, me, moves, clock, cards, self._moved)
+        self.intake = Intake(bot, me, moves, store, runner, self.transport, cards)
         self.polling = None if webhook else Polling(bot, me, self.intake, store, clock)
         self._hooked = False
         self.pace: Pace = pace_of(moves)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TypeVar, cast
 
 import structlog
 from telegram import Bot, InputFile, LinkPreviewOptions, ReplyParameters
-from telegram.error import ChatMigrated, TelegramError
+from telegram.error import BadRequest, ChatMigrated, TelegramError
 
+from adapters.telegram.cards import Cards, Piece
 from adapters.telegram.errors import Cure, cure_of, is_unreachable, named
 from adapters.telegram.places import (
     PLATFORM,
@@ -31,6 +33,7 @@ T = TypeVar("T")
 
 MAX_NOTICE = 200  # characters: core.telegram.org/bots/api#answercallbackquery
 ALERT = 100  # a longer notice needs a window: the line at the top is gone after a few seconds
+BELOW = "↓"  # what is left of a part of a card that can not be deleted
 PAUSE = 1.05  # seconds between the parts of one message: see adapters/telegram/pace.py
 GROUP_PAUSE = 3.0
 NO_TEXT = Part("")
@@ -48,11 +51,14 @@ class TelegramTransport:
 
     platform = PLATFORM
 
-    def __init__(self, bot: Bot, me: Me, moves: Moves, clock: Clock, on_move: OnMove | None = None) -> None:
+    def __init__(
+        self, bot: Bot, me: Me, moves: Moves, clock: Clock, cards: Cards, on_move: OnMove | None = None
+    ) -> None:
         self._bot = bot
         self._me = me
         self._moves = moves
         self._clock = clock
+        self._cards = cards
         self._on_move = on_move
         self._begun: OrderedDict[tuple[str, str], list[int]] = OrderedDict()
 
@@ -64,31 +70,86 @@ class TelegramTransport:
             if person_of(say.only_to) != home:
                 return await self._privately(say, person_of(say.only_to))
         rendered = render(say.message, by_reply=self._by_reply(conversation))
-        begun = self._begun.setdefault((conversation, say.model_dump_json()), [])
+        count = len(rendered.parts)
+        sent: list[int] = []
+        if count + len(rendered.files) > 1:
+            sent = self._begun.setdefault((conversation, say.model_dump_json()), [])
         try:
-            address, sent = await self._whole(conversation, rendered, say.reply_to, begun)
+            address, sent = await self._whole(conversation, rendered, say.reply_to, sent)
+            if count and (say.card or say.about):
+                await self._drawn(conversation, address, sent[:count], rendered)
         except Undeliverable:
-            self._begun.pop((conversation, say.model_dump_json()), None)
+            self._forget(sent)
             raise
-        finally:
-            while len(self._begun) > BEGUN:
-                self._begun.popitem(last=False)
-        self._begun.pop((conversation, say.model_dump_json()), None)
-        return self._sent(address, sent[max(0, len(rendered.parts) - 1)])
+        self._forget(sent)
+        return self._sent(address, sent[max(0, count - 1)])
+
+    def _forget(self, sent: list[int]) -> None:
+        """A message that was interrupted between two parts is through, or will never be; old ones give way."""
+        self._begun = OrderedDict((key, one) for key, one in list(self._begun.items())[-BEGUN:] if one is not sent)
 
     async def redraw(self, conversation: str, message: str, redraw: Redraw) -> Sent:
-        rendered = render(redraw.message, by_reply=self._by_reply(conversation))
-        address = self._moves.address(conversation)
-        number = message_at(message, address)
-        if number is None:
-            raise CardGone("it stayed behind in the group that became a supergroup")
-        if len(rendered.parts) != 1:  # one message can not become two; as new ones it can
-            await self._disarm(address.chat, number)
-            raise CardGone("it has grown beyond one message")
+        """Each message of a card in place, where its content has changed. The last one keeps the buttons.
 
+        A card that needs fewer messages than it has is drawn in the last of them, and the first go.
+        """
+        address = self._moves.address(conversation)
+        last = message_at(message, address)
+        if last is None:
+            raise CardGone("it stayed behind in the group that became a supergroup")
+        pieces = await self._cards.pieces(conversation, message) or (Piece(message, 0, ""),)
+        upto = [piece.upto for piece in pieces[:-1]]
+        rendered = render(redraw.message, by_reply=self._by_reply(conversation), upto=upto)
+        spare = len(pieces) - len(rendered.parts)
+        try:
+            if spare < 0:
+                await self._disarm(address.chat, last)
+                raise CardGone("it needs more messages than it has")
+            await self._in_place(conversation, address, pieces, spare, rendered)
+        except _Moved as moved:
+            await self._learn(address.home, moved.chat)
+            raise CardGone("the group has become a supergroup") from None
+        return Sent(message, order_of(address.chat, last, self._moves.first))
+
+    async def _in_place(
+        self, conversation: str, address: Address, pieces: Sequence[Piece], spare: int, rendered: Rendered
+    ) -> None:
+        """From the last message up: it has the buttons, and what moves down is there before it goes above."""
+        drawn = list(pieces)
+        calls: list[int] = []
+        index = len(pieces)
+        try:
+            while index:
+                index -= 1
+                number = message_at(pieces[index].message, address)
+                if number is None:
+                    raise CardGone("a part of it stayed behind")
+                if index < spare:
+                    await self._breathe(address, calls)
+                    await self._vanish(address.chat, number)
+                    del drawn[index]
+                else:
+                    part = rendered.parts[index - spare]
+                    if part.sum == pieces[index].sum:
+                        continue
+                    await self._breathe(address, calls)
+                    await self._edit(address.chat, number, part)
+                    drawn[index] = Piece(pieces[index].message, part.upto, part.sum)
+                calls.append(number)
+        except CardGone:
+            if index < len(pieces) - 1 and (last := message_at(pieces[-1].message, address)) is not None:
+                await self._disarm(address.chat, last)
+            raise
+        finally:
+            if len(pieces) > 1 and calls:
+                await self._cards.put(conversation, drawn)
+        if len(calls) > 1:
+            await self._breathe(address, calls)
+
+    async def _edit(self, chat: int, number: int, part: Part) -> None:
         async def edit(form: _Form) -> None:
             await self._bot.edit_message_text(
-                chat_id=address.chat,
+                chat_id=chat,
                 message_id=number,
                 text=form.part.text,
                 entities=form.part.entities or None,
@@ -97,12 +158,16 @@ class TelegramTransport:
                 parse_mode=None,
             )
 
+        await self._cured(edit, _Form(part), editing=True)
+
+    async def _vanish(self, chat: int, number: int) -> None:
+        """What stood here stands in the message below now. Bots can delete for 48 hours; later it is only said."""
         try:
-            await self._cured(edit, _Form(rendered.parts[0]), editing=True)
-        except _Moved as moved:
-            await self._learn(address.home, moved.chat)
-            raise CardGone("the group has become a supergroup") from None
-        return Sent(message, order_of(address.chat, number, self._moves.first))
+            await self._bot.delete_message(chat, number)
+        except BadRequest as error:
+            log.info("part_not_deleted", reason=error.message)
+            with suppress(CardGone):  # gone already
+                await self._edit(chat, number, Part(BELOW))
 
     async def reply(self, envelope: Envelope, reply: Reply) -> None:
         """Answer a press: a line at the top of the screen, or nothing but the end of the waiting."""
@@ -216,6 +281,12 @@ class TelegramTransport:
         """While sending, what to make of it is decided where it is known for whom."""
         made = named(error, editing=editing)
         return _Refused(error) if not editing and not isinstance(made, RateLimited | TryLater) else made
+
+    async def _drawn(self, conversation: str, address: Address, sent: Sequence[int], rendered: Rendered) -> None:
+        first = self._moves.first
+        names = [name_of(address.chat, number, first) for number in sent]
+        pieces = [Piece(name, part.upto, part.sum) for name, part in zip(names, rendered.parts, strict=True)]
+        await self._cards.put(conversation, pieces)
 
     async def _disarm(self, chat: int, message: int) -> None:
         """Take the buttons off a card that is about to be posted anew; a late press on them would be told so."""

@@ -39,10 +39,14 @@ class Block(Model):
 
 
 class Button(Model):
-    """`token` is at most 64 bytes of ASCII: the smallest room that a platform gives (Telegram callback data)."""
+    """`token` is at most 64 bytes of ASCII: the smallest room that a platform gives (Telegram callback data).
+
+    `long` says the same in a few words more, for where there is room: `B · Last 10 years ✅`.
+    """
 
     token: str
     label: str
+    long: str = ""
 
 
 class File(Model):

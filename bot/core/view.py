@@ -16,8 +16,6 @@ from bot.core.effects import BlockKind as Kind
 from bot.core.model import Answer, Question
 from bot.core.state import Item, Round, Session
 
-BUTTON_LABEL = 24  # characters; longer labels are cut short by phones: the body has the whole text
-
 
 def text(*parts: str | Span, gap: bool = False, kind: Kind = "text", question: int | None = None) -> Block:
     """One block of plain and styled parts."""
@@ -160,6 +158,7 @@ def round_buttons(round_: Round, bulk: bool) -> tuple[tuple[Button, ...], ...]:
                 Button(
                     token=f"a:{round_.id}:{item.number}:{option.key}",
                     label="Other…" if option.other else f"{option.key} ✅" if option.recommended else option.key,
+                    long="" if option.other else f"{option.key} · {option.label}{' ✅' * option.recommended}",
                 )
                 for option in item.question.options
             )

@@ -9,6 +9,7 @@ from typing import Any
 from starlette.applications import Starlette
 
 from adapters.telegram.bot import TelegramBot
+from adapters.telegram.cards import Cards
 from adapters.telegram.codec import WANTED
 from adapters.telegram.intake import Intake
 from adapters.telegram.pace import pace_of
@@ -50,12 +51,13 @@ class Rig:
         self.server, self.store, self.clock, self.style = server, store, clock, style
         more = {} if new_id is None else {"new_id": new_id}
         self.runner = Runner(store, decide, clock, **more)
-        self.transport = transport(bot, me, moves, clock, lambda old, new: self.intake.moved(old, new))
+        cards = Cards(store)
+        self.transport = transport(bot, me, moves, clock, cards, lambda old, new: self.intake.moved(old, new))
         paces = {"telegram": pace_of(moves)} if paced else None
         sends = {"telegram": self.transport}
         self.outbox = Outbox(store, self.runner, sends, clock, jitter=lambda: 1.0, paces=paces)
         self.timers = Timers(store, self.runner, clock)
-        self.intake = Intake(bot, me, moves, store, self.runner, self.transport)
+        self.intake = Intake(bot, me, moves, store, self.runner, self.transport, cards)
         self.polling = Polling(bot, me, self.intake, store, clock, timeout=0, jitter=lambda: 1.0)
         self.app = Starlette(routes=[webhook_route(self.intake, SECRET)])
 

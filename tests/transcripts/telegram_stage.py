@@ -177,7 +177,7 @@ class _Noting(TelegramTransport):
         files = [m.content["document"]["file_name"] for m in new if "document" in m.content]
         text = "\n".join(m.text for m in new if "document" not in m.content)
         only_to = None if say.only_to is None else self.stage.called(chat)
-        rows = _rows(new)
+        rows = _rows(new, say.message)
         self.happened.append(
             Said(self.stage.name_of(home), text, rows, tuple((name, media[name]) for name in files), only_to=only_to)
         )
@@ -190,7 +190,7 @@ class _Noting(TelegramTransport):
         sent = await super().redraw(conversation, message, redraw)
         chat = int(conversation.partition(":")[2])
         shown = self.stage.shown(chat, int(message))
-        self.happened.append(Said(self.stage.name_of(chat), shown.text, _rows([shown]), redrawn=True))
+        self.happened.append(Said(self.stage.name_of(chat), shown.text, _rows([shown], redraw.message), redrawn=True))
         name = next(name for name, one in self.posted.items() if one is shown)
         self.drawn[name].append(redraw.message)
         return sent
@@ -206,6 +206,8 @@ class _Noting(TelegramTransport):
             self.happened.append(Said(room, reply.text, only_to=query.person.first_name))
 
 
-def _rows(messages: list[Shown]) -> tuple[tuple[str, ...], ...]:
-    """Telegram's rows hold eight at most; a transcript's rows are as they were meant."""
-    return tuple(tuple(row) for message in messages for row in message.labels)
+def _rows(messages: list[Shown], meant: Message) -> tuple[tuple[str, ...], ...]:
+    """Telegram breaks rows and lengthens labels as a phone has room; a transcript's rows are as they were meant."""
+    shown = [button["callback_data"] for message in messages for button in message.buttons]
+    assert shown == [button.token for row in meant.buttons for button in row]
+    return tuple(tuple(button.label for button in row) for row in meant.buttons)

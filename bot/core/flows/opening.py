@@ -148,6 +148,7 @@ def _message(turn: Turn, session: Session, verdict: Verdict, lead: Sequence[str]
         Button(
             token=f"m:{session.id}:{line.key}",
             label="Something else" if line.workflow is None else line.key,
+            long="" if line.workflow is None else f"{line.key} · {line.title}",
         )
         for line in shown.lines
     )
