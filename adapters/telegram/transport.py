@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from typing import TypeVar, cast
 
 import structlog
-from telegram import Bot, InputFile, LinkPreviewOptions, ReplyParameters
+from telegram import InputFile, LinkPreviewOptions, ReplyParameters
 from telegram.error import BadRequest, ChatMigrated, TelegramError
 
+from adapters.telegram.bot import TelegramBot
 from adapters.telegram.cards import Cards, Piece
 from adapters.telegram.errors import Cure, cure_of, is_unreachable, named
 from adapters.telegram.places import (
@@ -52,7 +53,7 @@ class TelegramTransport:
     platform = PLATFORM
 
     def __init__(
-        self, bot: Bot, me: Me, moves: Moves, clock: Clock, cards: Cards, on_move: OnMove | None = None
+        self, bot: TelegramBot, me: Me, moves: Moves, clock: Clock, cards: Cards, on_move: OnMove | None = None
     ) -> None:
         self._bot = bot
         self._me = me
@@ -148,14 +149,14 @@ class TelegramTransport:
 
     async def _edit(self, chat: int, number: int, part: Part) -> None:
         async def edit(form: _Form) -> None:
-            await self._bot.edit_message_text(
+            await self._bot.post_text(
+                "editMessageText",
                 chat_id=chat,
                 message_id=number,
                 text=form.part.text,
-                entities=form.part.entities or None,
+                entities=form.part.entities,
                 reply_markup=form.part.keyboard,
                 link_preview_options=NO_PREVIEW,
-                parse_mode=None,
             )
 
         await self._cured(edit, _Form(part), editing=True)
@@ -233,17 +234,16 @@ class TelegramTransport:
 
     async def _text(self, address: Address, part: Part, reply_to: str | None) -> int:
         async def send(form: _Form) -> int:
-            message = await self._bot.send_message(
+            return await self._bot.post_text(
+                "sendMessage",
                 chat_id=address.chat,
                 message_thread_id=form.topic,
                 text=form.part.text,
-                entities=form.part.entities or None,
+                entities=form.part.entities,
                 reply_markup=form.part.keyboard,
                 reply_parameters=form.reply,
                 link_preview_options=NO_PREVIEW,
-                parse_mode=None,
             )
-            return message.message_id
 
         replied = None if reply_to is None else message_at(reply_to, address)
         reply = None if replied is None else ReplyParameters(replied, allow_sending_without_reply=True)

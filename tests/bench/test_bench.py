@@ -12,6 +12,7 @@ from bench.figure import Figure, Goal, interleaved, table
 from bench.replies import LONGEST, NASTY
 
 NAMES = ["replies_per_s", "reply_4096_ms", "steps_1", "steps_64", "chat_start"]
+NAMES += ["telegram_webhook", "telegram_webhook_p99", "telegram_polling"]
 
 
 def test_a_small_run_writes_every_figure(

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from starlette.applications import Starlette
+from telegram.request import HTTPXRequest
 
 from adapters.telegram.bot import TelegramBot
 from adapters.telegram.cards import Cards
@@ -91,7 +92,8 @@ async def rig(
 ) -> AsyncIterator[Rig]:
     clock = clock or (server.clock if server else ManualClock(auto=True))
     server = server or TelegramServer(clock, privacy=False)
-    bot = TelegramBot(server.token, server.base_url, {"transport": server.transport()})
+    ways = [HTTPXRequest(httpx_kwargs={"transport": server.transport()}) for _ in range(2)]
+    bot = TelegramBot(server.token, server.base_url, (ways[0], ways[1]))
     await bot.open()
     try:
         moves = Moves()

@@ -105,7 +105,7 @@ async def test_an_interrupted_long_message_goes_on_where_it_was(made: Rig) -> No
     files = (File(name="a.md", media="text/markdown", content="# a"),)
     long = Say(message=Message(blocks=blocks, buttons=((Button(token="t", label="A"),),), files=files))
     sends = 0
-    real = made.bot.send_message
+    real = made.bot.post_text
 
     async def second_fails(*args: Any, **keys: Any) -> Any:
         nonlocal sends
@@ -114,7 +114,7 @@ async def test_an_interrupted_long_message_goes_on_where_it_was(made: Rig) -> No
             made.server.faults.limit(3, method="sendMessage")
         return await real(*args, **keys)
 
-    made.transport._bot = _With(made.bot, send_message=second_fails)  # type: ignore[assignment]
+    made.transport._bot = _With(made.bot, post_text=second_fails)  # type: ignore[assignment]
     with pytest.raises(RateLimited):
         await made.transport.post(place(ana.chat), long)
     sent = await made.transport.post(place(ana.chat), long)
