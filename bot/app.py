@@ -7,7 +7,7 @@ import gc
 import sys
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from bot.core.routing import Pack
 from bot.core.step import step
 from bot.faults import log
 from bot.outbox import Outbox, Patience
-from bot.pace import Pace
+from bot.pace import Pace, Pacer
 from bot.ports import Transport
 from bot.runner import Runner
 from bot.timers import Timers
@@ -133,12 +133,21 @@ class Program:
     clock: SystemClock
     runner: Runner
     timers: Timers
+    pacer: Pacer = field(default_factory=Pacer)
 
     def outbox(
         self, *transports: Transport, patience: Patience | None = None, paces: Mapping[str, Pace] | None = None
     ) -> Outbox:
         by_platform = {transport.platform: transport for transport in transports}
-        return Outbox(self.store, self.runner, by_platform, self.clock, patience=patience or Patience(), paces=paces)
+        return Outbox(
+            self.store,
+            self.runner,
+            by_platform,
+            self.clock,
+            patience=patience or Patience(),
+            paces=paces,
+            pacer=self.pacer,
+        )
 
 
 @asynccontextmanager

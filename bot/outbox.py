@@ -65,8 +65,10 @@ class Outbox:
         *,
         paces: Mapping[str, Pace] | None = None,
         patience: Patience | None = None,
+        pacer: Pacer | None = None,
         jitter: Callable[[], float] = random.random,
     ) -> None:
+        """`pacer`: shared with transports that make several calls of one message."""
         self._store = store
         self._runner = runner
         self._transports = transports
@@ -75,7 +77,7 @@ class Outbox:
         self._paces = paces or {}
         self._patience = patience or Patience()
         self._jitter = jitter
-        self._pacer = Pacer()
+        self._pacer = pacer or Pacer()
         self._under_way: dict[int, asyncio.Task[None]] = {}
 
     async def run(self) -> None:
@@ -183,14 +185,13 @@ class Outbox:
         if pace is None:
             return True
         budgets = pace(row.conversation)
-        now = self._clock.now()
-        wait = self._pacer.wait(budgets, now)
-        if wait > self._patience.lease / 4:
-            await self._store.retry_at(row.row, now + wait, "paced")
-            return False
-        self._pacer.take(budgets, now)
-        if wait > timedelta(0):
+        latest = self._clock.now() + self._patience.lease / 4
+        while (wait := self._pacer.wait(budgets, now := self._clock.now())) > timedelta(0):
+            if now + wait > latest:
+                await self._store.retry_at(row.row, now + wait, "paced")
+                return False
             await self._clock.sleep(wait.total_seconds())
+        self._pacer.take(budgets, now)
         return True
 
     async def _settle(self, row: OutboxRow, posted: Say | None, settle: Settle) -> None:

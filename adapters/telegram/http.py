@@ -87,7 +87,7 @@ def _certificates() -> ssl.SSLContext:
 
 
 def _form(request_data: RequestData) -> aiohttp.FormData:
-    form = aiohttp.FormData()
+    form = aiohttp.FormData(quote_fields=False)  # names as they are: nobody decodes them again
     for name, value in request_data.json_parameters.items():
         form.add_field(name, value)
     for name, (filename, content, media) in (request_data.multipart_data or {}).items():

@@ -22,7 +22,7 @@ from adapters.telegram.places import PLATFORM, Me, Moves
 from adapters.telegram.polling import Polling
 from adapters.telegram.transport import TelegramTransport
 from adapters.telegram.webhook import PATH, webhook_route
-from bot.pace import Pace
+from bot.pace import Pace, Pacer
 from bot.ports import Clock, Store
 from bot.runner import Runner
 
@@ -93,12 +93,18 @@ class TelegramSurface:
     platform = PLATFORM
 
     def __init__(
-        self, connection: TelegramConnection, store: Store, runner: Runner, clock: Clock, webhook: Webhook | None
+        self,
+        connection: TelegramConnection,
+        store: Store,
+        runner: Runner,
+        clock: Clock,
+        webhook: Webhook | None,
+        pacer: Pacer | None = None,
     ) -> None:
         bot, me, moves = connection.bot, connection.me, connection.moves
         self._bot, self._me, self._clock, self._webhook = bot, me, clock, webhook
         cards = Cards(store)
-        self.transport = TelegramTransport(bot, me, moves, clock, cards, self._moved)
+        self.transport = TelegramTransport(bot, me, moves, clock, cards, self._moved, pacer)
         self.intake = Intake(bot, me, moves, store, runner, self.transport, cards)
         self.polling = None if webhook else Polling(bot, me, self.intake, store, clock)
         self._hooked = False

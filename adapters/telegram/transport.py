@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import TypeVar, cast
 
 import structlog
@@ -15,6 +16,7 @@ from telegram.error import BadRequest, ChatMigrated, TelegramError
 from adapters.telegram.bot import TelegramBot
 from adapters.telegram.cards import Cards, Piece
 from adapters.telegram.errors import Cure, cure_of, is_unreachable, named
+from adapters.telegram.pace import pace_of
 from adapters.telegram.places import (
     PLATFORM,
     Address,
@@ -28,6 +30,7 @@ from adapters.telegram.places import (
 from adapters.telegram.render import Part, Rendered, render
 from bot.core.effects import File, Redraw, Reply, Say
 from bot.core.events import ButtonPressed, Envelope
+from bot.pace import Pacer
 from bot.ports import CardGone, Clock, RateLimited, Sent, TryLater, Undeliverable
 
 T = TypeVar("T")
@@ -35,8 +38,7 @@ T = TypeVar("T")
 MAX_NOTICE = 200  # characters: core.telegram.org/bots/api#answercallbackquery
 ALERT = 100  # a longer notice needs a window: the line at the top is gone after a few seconds
 BELOW = "↓"  # what is left of a part of a card that can not be deleted
-PAUSE = 1.05  # seconds between the parts of one message: see adapters/telegram/pace.py
-GROUP_PAUSE = 3.0
+PATIENT = 50  # looks for a turn; others may take it first
 NO_TEXT = Part("")
 NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
 BEGUN = 256  # long messages that were interrupted between two parts, remembered so as not to repeat the first
@@ -53,14 +55,25 @@ class TelegramTransport:
     platform = PLATFORM
 
     def __init__(
-        self, bot: TelegramBot, me: Me, moves: Moves, clock: Clock, cards: Cards, on_move: OnMove | None = None
+        self,
+        bot: TelegramBot,
+        me: Me,
+        moves: Moves,
+        clock: Clock,
+        cards: Cards,
+        on_move: OnMove | None = None,
+        pacer: Pacer | None = None,
     ) -> None:
+        """`pacer`: the outbox's, which has counted the first call of each message."""
         self._bot = bot
         self._me = me
         self._moves = moves
         self._clock = clock
         self._cards = cards
         self._on_move = on_move
+        self._counted = pacer is not None
+        self._pacer = pacer or Pacer()
+        self._budgets = pace_of(moves)
         self._begun: OrderedDict[tuple[str, str], list[int]] = OrderedDict()
 
     # -- the three calls of the port -----------------------------------------------------------------------------
@@ -126,14 +139,14 @@ class TelegramTransport:
                 if number is None:
                     raise CardGone("a part of it stayed behind")
                 if index < spare:
-                    await self._breathe(address, calls)
+                    await self._breathe(conversation, calls)
                     await self._vanish(address.chat, number)
                     del drawn[index]
                 else:
                     part = rendered.parts[index - spare]
                     if part.sum == pieces[index].sum:
                         continue
-                    await self._breathe(address, calls)
+                    await self._breathe(conversation, calls)
                     await self._edit(address.chat, number, part)
                     drawn[index] = Piece(pieces[index].message, part.upto, part.sum)
                 calls.append(number)
@@ -144,8 +157,6 @@ class TelegramTransport:
         finally:
             if len(pieces) > 1 and calls:
                 await self._cards.put(conversation, drawn)
-        if len(calls) > 1:
-            await self._breathe(address, calls)
 
     async def _edit(self, chat: int, number: int, part: Part) -> None:
         async def edit(form: _Form) -> None:
@@ -207,10 +218,10 @@ class TelegramTransport:
             address = self._moves.address(conversation)
             try:
                 for part in rendered.parts[len(sent) :]:
-                    await self._breathe(address, sent)
+                    await self._breathe(conversation, sent)
                     sent.append(await self._text(address, part, None if sent else reply_to))
                 while (done := len(sent) - len(rendered.parts)) < len(rendered.files):
-                    await self._breathe(address, sent)
+                    await self._breathe(conversation, sent)
                     sent.append(await self._file(address, rendered.files[done]))
             except _Moved as moved:
                 await self._learn(address.home, moved.chat)
@@ -222,15 +233,19 @@ class TelegramTransport:
                     raise _Unreachable(refused.error.message) from None
                 raise named(refused.error) from None
             else:
-                if len(sent) > 1:  # the outbox has counted one
-                    await self._breathe(address, sent)
                 return address, sent
         raise AssertionError("two attempts end one way or the other")
 
-    async def _breathe(self, address: Address, sent: list[int]) -> None:
-        """The outbox paces messages; what one of them is made of is paced here."""
-        if sent:
-            await self._clock.sleep(GROUP_PAUSE if address.chat < 0 else PAUSE)
+    async def _breathe(self, conversation: str, sent: list[int]) -> None:
+        """The outbox paces messages; what one of them is made of draws on the same budgets here."""
+        budgets = self._budgets(conversation)
+        for _ in range(PATIENT if sent else 0):
+            wait = self._pacer.wait(budgets, self._clock.now())
+            if wait <= timedelta(0):
+                break
+            await self._clock.sleep(wait.total_seconds())
+        if sent or not self._counted:
+            self._pacer.take(budgets, self._clock.now())
 
     async def _text(self, address: Address, part: Part, reply_to: str | None) -> int:
         async def send(form: _Form) -> int:

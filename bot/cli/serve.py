@@ -115,7 +115,9 @@ async def _telegram(
     try:
         book = replace(book, bot_names={**book.bot_names, TelegramSurface.platform: connection.me.username})
         async with program(settings, book=book) as running:
-            surface = TelegramSurface(connection, running.store, running.runner, running.clock, _webhook(given))
+            surface = TelegramSurface(
+                connection, running.store, running.runner, running.clock, _webhook(given), running.pacer
+            )
             await surface.prepare(commands(book))
             yield running, (surface,)
     finally:

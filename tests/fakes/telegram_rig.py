@@ -19,6 +19,7 @@ from adapters.telegram.polling import Polling
 from adapters.telegram.transport import TelegramTransport
 from adapters.telegram.webhook import webhook_route
 from bot.outbox import Outbox
+from bot.pace import Pacer
 from bot.runner import Decide, Runner
 from bot.timers import Timers
 from tests.fakes.clock import ManualClock
@@ -52,11 +53,11 @@ class Rig:
         self.server, self.store, self.clock, self.style = server, store, clock, style
         more = {} if new_id is None else {"new_id": new_id}
         self.runner = Runner(store, decide, clock, **more)
-        cards = Cards(store)
-        self.transport = transport(bot, me, moves, clock, cards, lambda old, new: self.intake.moved(old, new))
+        cards, pacer = Cards(store), Pacer() if paced else None
+        self.transport = transport(bot, me, moves, clock, cards, lambda old, new: self.intake.moved(old, new), pacer)
         paces = {"telegram": pace_of(moves)} if paced else None
         sends = {"telegram": self.transport}
-        self.outbox = Outbox(store, self.runner, sends, clock, jitter=lambda: 1.0, paces=paces)
+        self.outbox = Outbox(store, self.runner, sends, clock, jitter=lambda: 1.0, paces=paces, pacer=pacer)
         self.timers = Timers(store, self.runner, clock)
         self.intake = Intake(bot, me, moves, store, self.runner, self.transport, cards)
         self.polling = Polling(bot, me, self.intake, store, clock, timeout=0, jitter=lambda: 1.0)
