@@ -25,6 +25,7 @@ from bot.ports import Transport
 from bot.runner import Runner
 from bot.timers import Timers
 from config import packs_loader
+from config.commands_loader import load_commands
 from config.phrases_loader import load_phrases
 from config.playbooks_loader import load_playbooks
 from config.settings import BUNDLED, BadSettings, Settings
@@ -61,6 +62,11 @@ def _log_to_stderr() -> None:
 def phrase_book(settings: Settings) -> PhraseBook:
     """The words of the reply reader, of every language."""
     return load_phrases(_folder(settings, "phrases"))
+
+
+def load_menu_words(settings: Settings) -> dict[str, Mapping[str, str]]:
+    """What a menu of commands says, by language and command."""
+    return load_commands(_folder(settings, "commands"))
 
 
 def load_packs(settings: Settings) -> dict[str, Pack]:

@@ -59,7 +59,7 @@ class TelegramBot(Bot):
 
 
 def keep_token_out_of_logs() -> None:
-    """httpx logs each address at INFO, and the token is in it. A proxy's page in place of an answer is no traceback."""
+    """httpx logs each address at INFO, and the token is in it."""
     for name in ("httpx", "httpcore", "telegram"):
         logging.getLogger(name).setLevel(logging.WARNING)
-    logging.getLogger("telegram.request").setLevel(logging.CRITICAL)  # raises all that it logs
+    logging.getLogger("telegram.request").setLevel(logging.CRITICAL)  # raises what it logs, with a traceback

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 import structlog
 from starlette.routing import Route
-from telegram import BotCommand
 from telegram.error import InvalidToken, RetryAfter, TelegramError
 
 from adapters.telegram.bot import TelegramBot, keep_token_out_of_logs
 from adapters.telegram.cards import Cards
 from adapters.telegram.codec import WANTED
 from adapters.telegram.intake import Intake
+from adapters.telegram.menus import Menu, set_menus
 from adapters.telegram.pace import pace_of
 from adapters.telegram.places import PLATFORM, Me, Moves
 from adapters.telegram.polling import Polling
@@ -107,6 +106,8 @@ class TelegramSurface:
         self.transport = TelegramTransport(bot, me, moves, clock, cards, self._moved, pacer)
         self.intake = Intake(bot, me, moves, store, runner, self.transport, cards)
         self.polling = None if webhook else Polling(bot, me, self.intake, store, clock)
+        self._store = store
+        self._menus: Sequence[Menu] = ()
         self._hooked = False
         self.pace: Pace = pace_of(moves)
 
@@ -114,13 +115,20 @@ class TelegramSurface:
     def routes(self) -> Sequence[Route]:
         return [webhook_route(self.intake, self._webhook.secret)] if self._webhook else []
 
-    async def prepare(self, commands: Sequence[tuple[str, str]]) -> None:
-        """What was learned before, and the menu of commands. Neither has to succeed for people to be heard."""
+    async def prepare(self, wanted: Sequence[Menu]) -> None:
+        """What was learned before. The menus are set beside the work: people are heard without them."""
         await self.intake.recall()
-        with suppress(TelegramError):
-            await self._bot.set_my_commands([BotCommand(name, words) for name, words in commands])
+        self._menus = wanted
 
     async def run(self) -> None:
+        setting = asyncio.ensure_future(set_menus(self._bot, self._me.id, self._store, self._clock, self._menus))
+        try:
+            await self._take()
+        finally:
+            setting.cancel()
+            await asyncio.gather(setting, return_exceptions=True)
+
+    async def _take(self) -> None:
         if self.polling is not None:
             await self.polling.run()
             return

@@ -33,7 +33,9 @@ app.add_typer(audit_app, name="audit")
 app.add_typer(db_app, name="db")
 
 Db = Annotated[str | None, typer.Option("--db", metavar="FILE", help="Database; else ASKFIRST_DATABASE.")]
-Config = Annotated[Path | None, typer.Option("--config", metavar="DIR", help="Folder with packs/ and phrases/.")]
+Config = Annotated[
+    Path | None, typer.Option("--config", metavar="DIR", help="Folder with packs/, phrases/ and commands/.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Session = Annotated[str | None, typer.Option("--session", metavar="ID", help="Only this session.")]
 
@@ -306,12 +308,21 @@ def _refusals() -> tuple[type[Exception], ...]:
     """What is wrong outside of this program and says so itself. Imported only once something has been raised."""
     from bot.outbox import TransportBroken
     from bot.ports import StoreUnavailable
+    from config.commands_loader import CommandFileError
     from config.packs_loader import PackRefused
     from config.phrases_loader import PhraseFileError
     from config.problems import Unloadable
     from config.settings import BadSettings
 
-    return (BadSettings, PackRefused, PhraseFileError, StoreUnavailable, TransportBroken, Unloadable)
+    return (
+        BadSettings,
+        CommandFileError,
+        PackRefused,
+        PhraseFileError,
+        StoreUnavailable,
+        TransportBroken,
+        Unloadable,
+    )
 
 
 if __name__ == "__main__":

@@ -20,23 +20,15 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute, Route
 
+from adapters.telegram.menus import Menu, menus
 from adapters.telegram.surface import TelegramSurface, TokenRefused, Webhook, connect
-from bot.app import Program, load_book, program, set_up_logging
+from bot.app import Program, load_book, load_menu_words, program, set_up_logging
 from bot.clock import SystemClock
 from bot.core.book import Book
 from bot.pace import Pace
 from bot.ports import StoreUnavailable, Transport
 from config.settings import BadSettings, Settings, TelegramSettings
 
-GENERAL = (
-    ("help", "what I do, and how to answer"),
-    ("status", "what is open here"),
-    ("new", "start something new"),
-    ("cancel", "end what is open"),
-    ("resume", "go on with a paused one"),
-    ("export", "the record, as a file"),
-    ("settings", "who answers, and which pack is used"),
-)
 HTTP_GOODBYE = 10  # seconds that requests under way get at shutdown
 
 log = structlog.get_logger(__name__)
@@ -118,7 +110,7 @@ async def _telegram(
             surface = TelegramSurface(
                 connection, running.store, running.runner, running.clock, _webhook(given), running.pacer
             )
-            await surface.prepare(commands(book))
+            await surface.prepare(_menus(settings, book))
             yield running, (surface,)
     finally:
         await connection.close()
@@ -130,11 +122,10 @@ def _webhook(given: TelegramSettings) -> Webhook | None:
     return Webhook(given.webhook_url, given.secret.get_secret_value())
 
 
-def commands(book: Book, platform: str = TelegramSurface.platform) -> list[tuple[str, str]]:
-    """The menu of commands: Telegram knows no hyphens in them, so they are written with underscores."""
-    workflows = book.pack_for(platform, None).workflows
-    listed = [(w.commands[0].replace("-", "_"), w.title) for w in workflows if w.commands]
-    return [*GENERAL, *((name[:32], words[:256] or name) for name, words in listed)][:100]
+def _menus(settings: Settings, book: Book) -> list[Menu]:
+    """The general commands in every language, and those of the workflows that places begin with."""
+    workflows = book.pack_for(TelegramSurface.platform, None).workflows
+    return menus(load_menu_words(settings), [(w.commands[0], w.title) for w in workflows if w.commands])
 
 
 # -- running -------------------------------------------------------------------------------------------------------

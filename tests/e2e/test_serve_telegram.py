@@ -69,6 +69,10 @@ class Served:
         with closing(sqlite3.connect(self.database)) as connection:
             return connection.execute("SELECT topic, chosen, chosen_via FROM clarification ORDER BY id").fetchall()
 
+    def menus(self) -> dict[tuple[str, str], Any]:
+        short = {"default": "default", "all_private_chats": "private", "all_group_chats": "group"}
+        return {(short[scope], code): listed for (scope, code), listed in self.server.commands.items()}
+
     def all_sent(self) -> bool:
         with closing(sqlite3.connect(self.database)) as connection:
             return not connection.execute("SELECT 1 FROM outbox WHERE state = 'waiting'").fetchall()
@@ -156,7 +160,8 @@ async def test_it_says_how_it_is_and_stops_when_asked(tmp_path: Path) -> None:
             assert state["telegram"]["privacy_mode"] is True
             assert (await client.get("/healthz")).json() == {"ok": True}
             assert (await client.post("/telegram/webhook", json={})).status_code == 401
-        names = [command["command"] for command in made.server.history.of("setMyCommands")[-1].params["commands"]]
+        await until(lambda: ("group", "de") in made.menus(), "the menus")
+        names = [command["command"] for command in made.menus()["private", ""]]
         assert {"help", "status", "cancel", "ars_lit_review"} <= set(names)
         assert await made.stop() == 0
 
