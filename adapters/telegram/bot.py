@@ -39,7 +39,10 @@ class TelegramBot(Bot):
 
     async def post_text(self, endpoint: str, *, entities: Sequence[MessageEntity] = (), **data: Any) -> int:
         """sendMessage or editMessageText; the message's id. The answer is not read further: nothing asks for it."""
-        marks = [{"type": e.type, "offset": e.offset, "length": e.length} for e in entities]
+        marks: list[dict[str, Any]] = [{"type": e.type, "offset": e.offset, "length": e.length} for e in entities]
+        for mark, entity in zip(marks, entities, strict=True):
+            if entity.user is not None:
+                mark["user"] = entity.user.to_dict()
         answer = await self._post(endpoint, data | {"entities": marks or None})
         return int(answer["message_id"]) if isinstance(answer, Mapping) else 0
 

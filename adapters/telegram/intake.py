@@ -15,6 +15,7 @@ from telegram import Bot
 
 from adapters.telegram.cards import Cards
 from adapters.telegram.codec import event_from_update, move_of, read_update, said_id
+from adapters.telegram.hearing import Hearing
 from adapters.telegram.places import PLATFORM, Me, Moves
 from adapters.telegram.transport import TelegramTransport
 from bot.core.effects import Message, Reply
@@ -42,6 +43,7 @@ class Intake:
         runner: Runner,
         transport: TelegramTransport,
         cards: Cards,
+        hearing: Hearing,
     ) -> None:
         self._bot = bot
         self._me = me
@@ -50,6 +52,7 @@ class Intake:
         self._runner = runner
         self._transport = transport
         self._cards = cards
+        self._hearing = hearing
         self._answers: set[asyncio.Task[None]] = set()
         self.ignored = 0
         self.parked = 0
@@ -61,6 +64,9 @@ class Intake:
         move = move_of(update)
         if move is not None:
             await self.moved(*move)
+        self._hearing.learn(update)
+        if (added := self._hearing.added(update)) is not None:
+            return await self._runner.handle(added)
         made = event_from_update(update, self._me)
         if isinstance(made, Ignored):
             if made.reason.startswith("unreadable"):

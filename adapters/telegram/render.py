@@ -11,10 +11,12 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from telegram import InlineKeyboardButton, InlineKeyboardMarkup, MessageEntity
+from telegram import ForceReply, InlineKeyboardButton, InlineKeyboardMarkup, MessageEntity, User
 
 from adapters.limits import block_text, length, plain, split
 from bot.core.effects import Block, Button, File, Message, Span
+from bot.core.model import Person
+from bot.core.view import isolate
 
 MAX_TEXT = 4096  # after entity parsing: core.telegram.org/bots/api#sendmessage; counted in UTF-16, the stricter way
 MAX_ENTITIES = 100  # what is beyond is dropped by the server, in silence
@@ -35,14 +37,14 @@ class Part:
 
     text: str
     entities: tuple[MessageEntity, ...] = ()
-    keyboard: InlineKeyboardMarkup | None = None
+    keyboard: InlineKeyboardMarkup | ForceReply | None = None
     upto: int = 0  # the last question in it
 
     @property
     def sum(self) -> str:
         """A fingerprint of all that it shows."""
         shown = [(e.type, e.offset, e.length) for e in self.entities]
-        rows = () if self.keyboard is None else self.keyboard.inline_keyboard
+        rows = self.keyboard.inline_keyboard if isinstance(self.keyboard, InlineKeyboardMarkup) else ()
         buttons = [[(b.text, b.callback_data) for b in row] for row in rows]
         return hashlib.sha256(repr((self.text, shown, buttons)).encode()).hexdigest()[:16]
 
@@ -53,11 +55,16 @@ class Rendered:
     files: tuple[File, ...] = ()
 
 
-def render(message: Message, *, by_reply: bool = False, upto: Sequence[int] = ()) -> Rendered:
+def render(
+    message: Message, *, by_reply: bool = False, upto: Sequence[int] = (), words_from: Person | None = None
+) -> Rendered:
     """`by_reply`: the place shows the bot only direct replies, and a card has to say so.
 
     `upto`: how a card of several messages was divided, as the last question of each but the last. It stays so while
     it needs as many messages, so that a tap redraws only the messages in which something has changed.
+
+    `words_from`: asked for their own words in a group. Their program opens a reply to the message, which arrives in
+    privacy mode too. Such a message can never be edited, and has no buttons, so cards are never sent like that.
     """
     if by_reply and message.buttons:
         hint = Block(kind="hint", spans=(Span(text=BY_REPLY),))
@@ -67,7 +74,23 @@ def render(message: Message, *, by_reply: bool = False, upto: Sequence[int] = ()
         for part in _divided(message, upto)
         if plain(part).strip()
     )
+    if words_from is not None and parts and not message.buttons:
+        parts = (_asking(parts[0], words_from), *parts[1:])
     return Rendered(parts, message.files)
+
+
+def _asking(part: Part, person: Person) -> Part:
+    """`selective` means who is mentioned in the text: core.telegram.org/bots/api#forcereply."""
+    name = isolate(person.name, person.id)
+    user = User(int(person.id.rpartition(":")[2]), name, is_bot=False)
+    mention = MessageEntity(MessageEntity.TEXT_MENTION, 0, length(name), user=user)
+    text = f"{name}, {part.text}"
+    if length(text) > MAX_TEXT:
+        return part
+    moved = (MessageEntity(e.type, e.offset + length(f"{name}, "), e.length) for e in part.entities)
+    entities = (mention, *list(moved)[: MAX_ENTITIES - 1])
+    reply = ForceReply(selective=True, input_field_placeholder="In your own words")
+    return Part(text, entities, reply, part.upto)
 
 
 def _divided(message: Message, upto: Sequence[int]) -> tuple[Message, ...]:

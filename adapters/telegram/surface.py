@@ -14,6 +14,7 @@ from telegram.error import InvalidToken, RetryAfter, TelegramError
 from adapters.telegram.bot import TelegramBot, keep_token_out_of_logs
 from adapters.telegram.cards import Cards
 from adapters.telegram.codec import WANTED
+from adapters.telegram.hearing import Hearing
 from adapters.telegram.intake import Intake
 from adapters.telegram.menus import Menu, set_menus
 from adapters.telegram.pace import pace_of
@@ -102,9 +103,9 @@ class TelegramSurface:
     ) -> None:
         bot, me, moves = connection.bot, connection.me, connection.moves
         self._bot, self._me, self._clock, self._webhook = bot, me, clock, webhook
-        cards = Cards(store)
-        self.transport = TelegramTransport(bot, me, moves, clock, cards, self._moved, pacer)
-        self.intake = Intake(bot, me, moves, store, runner, self.transport, cards)
+        cards, hearing = Cards(store), Hearing(bot, me)
+        self.transport = TelegramTransport(bot, me, moves, clock, cards, hearing, self._moved, pacer)
+        self.intake = Intake(bot, me, moves, store, runner, self.transport, cards, hearing)
         self.polling = None if webhook else Polling(bot, me, self.intake, store, clock)
         self._store = store
         self._menus: Sequence[Menu] = ()

@@ -16,6 +16,7 @@ from telegram.error import BadRequest, ChatMigrated, TelegramError
 from adapters.telegram.bot import TelegramBot
 from adapters.telegram.cards import Cards, Piece
 from adapters.telegram.errors import Cure, cure_of, is_unreachable, named
+from adapters.telegram.hearing import Hearing
 from adapters.telegram.pace import pace_of
 from adapters.telegram.places import (
     PLATFORM,
@@ -28,7 +29,7 @@ from adapters.telegram.places import (
     person_of,
 )
 from adapters.telegram.render import Part, Rendered, render
-from bot.core.effects import File, Redraw, Reply, Say
+from bot.core.effects import File, Message, Redraw, Reply, Say
 from bot.core.events import ButtonPressed, Envelope
 from bot.pace import Pacer
 from bot.ports import CardGone, Clock, RateLimited, Sent, TryLater, Undeliverable
@@ -61,6 +62,7 @@ class TelegramTransport:
         moves: Moves,
         clock: Clock,
         cards: Cards,
+        hearing: Hearing,
         on_move: OnMove | None = None,
         pacer: Pacer | None = None,
     ) -> None:
@@ -70,6 +72,7 @@ class TelegramTransport:
         self._moves = moves
         self._clock = clock
         self._cards = cards
+        self._hearing = hearing
         self._on_move = on_move
         self._counted = pacer is not None
         self._pacer = pacer or Pacer()
@@ -83,7 +86,10 @@ class TelegramTransport:
             home = self._moves.address(conversation).home
             if person_of(say.only_to) != home:
                 return await self._privately(say, person_of(say.only_to))
-        rendered = render(say.message, by_reply=self._by_reply(conversation))
+        shared = self._moves.address(conversation).chat < 0
+        words_from = say.words_from if shared else None
+        by_reply = await self._by_reply(conversation, say.message)
+        rendered = render(say.message, by_reply=by_reply, words_from=words_from)
         count = len(rendered.parts)
         sent: list[int] = []
         if count + len(rendered.files) > 1:
@@ -113,7 +119,8 @@ class TelegramTransport:
             raise CardGone("it stayed behind in the group that became a supergroup")
         pieces = await self._cards.pieces(conversation, message) or (Piece(message, 0, ""),)
         upto = [piece.upto for piece in pieces[:-1]]
-        rendered = render(redraw.message, by_reply=self._by_reply(conversation), upto=upto)
+        by_reply = await self._by_reply(conversation, redraw.message)
+        rendered = render(redraw.message, by_reply=by_reply, upto=upto)
         spare = len(pieces) - len(rendered.parts)
         try:
             if spare < 0:
@@ -316,9 +323,9 @@ class TelegramTransport:
         first = self._moves.first
         return Sent(name_of(address.chat, message, first), order_of(address.chat, message, first))
 
-    def _by_reply(self, conversation: str) -> bool:
-        """In privacy mode a group's messages arrive only where they reply to the bot."""
-        return not self._me.reads_all and self._moves.address(conversation).chat < 0
+    async def _by_reply(self, conversation: str, message: Message) -> bool:
+        """Whether a card has to say that it is answered by replying to it."""
+        return bool(message.buttons) and await self._hearing.only_replies(self._moves.address(conversation).chat)
 
     async def _learn(self, old: int, new: int) -> None:
         if self._moves.moved(old, new) and self._on_move is not None:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from bot.core.model import MessageRef, Model, Option, PersonId, Via
+from bot.core.model import MessageRef, Model, Option, Person, PersonId, Via
 from bot.core.state import Conversation
 
 # -- what a message is made of ---------------------------------------------------------------------------------
@@ -78,6 +78,7 @@ class Say(Model):
     about: str | None = None
     reply_to: str | None = None
     only_to: PersonId | None = None  # privately where the platform can (RD-12)
+    words_from: Person | None = None  # whose own words are asked for: their next message should reply to this one
     session: str | None = None
     round: str | None = None
 

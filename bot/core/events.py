@@ -81,6 +81,14 @@ class DeliveryFailed(Model):
     text: str = ""  # the plain words that did not arrive
 
 
+class BotAdded(Model):
+    """The bot was added to a shared place. `hears_all`: everything said there reaches it, not only what is for it."""
+
+    kind: Literal["added"] = "added"
+    person: Person  # who has added it
+    hears_all: bool = True
+
+
 class TimerDue(Model):
     """A moment that the core asked for with `SetTimer` has come."""
 
@@ -89,7 +97,14 @@ class TimerDue(Model):
 
 
 Event = Annotated[
-    MessageReceived | MessageEdited | MessageDeleted | ButtonPressed | MessagePosted | DeliveryFailed | TimerDue,
+    MessageReceived
+    | MessageEdited
+    | MessageDeleted
+    | ButtonPressed
+    | MessagePosted
+    | DeliveryFailed
+    | BotAdded
+    | TimerDue,
     Field(discriminator="kind"),
 ]
 

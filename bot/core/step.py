@@ -9,6 +9,7 @@ from bot.core.book import Book
 from bot.core.capture import quote
 from bot.core.effects import Reply, Step
 from bot.core.events import (
+    BotAdded,
     ButtonPressed,
     DeliveryFailed,
     Envelope,
@@ -18,7 +19,7 @@ from bot.core.events import (
     MessageReceived,
     TimerDue,
 )
-from bot.core.flows import editing, handover, listening, pressing
+from bot.core.flows import editing, greeting, handover, listening, pressing
 from bot.core.model import Person
 from bot.core.state import Conversation
 from bot.core.turn import Turn
@@ -48,6 +49,8 @@ def step(state: Conversation | None, envelope: Envelope, book: Book) -> Step:
             _posted(turn, event)
         case DeliveryFailed():
             _undelivered(turn, event)
+        case BotAdded():
+            greeting.added(turn, event)
         case TimerDue():
             _due(turn, event)
         case _:

@@ -12,6 +12,7 @@ from telegram.request import HTTPXRequest
 from adapters.telegram.bot import TelegramBot
 from adapters.telegram.cards import Cards
 from adapters.telegram.codec import WANTED
+from adapters.telegram.hearing import Hearing
 from adapters.telegram.intake import Intake
 from adapters.telegram.pace import pace_of
 from adapters.telegram.places import Moves
@@ -53,13 +54,15 @@ class Rig:
         self.server, self.store, self.clock, self.style = server, store, clock, style
         more = {} if new_id is None else {"new_id": new_id}
         self.runner = Runner(store, decide, clock, **more)
-        cards, pacer = Cards(store), Pacer() if paced else None
-        self.transport = transport(bot, me, moves, clock, cards, lambda old, new: self.intake.moved(old, new), pacer)
+        cards, hearing, pacer = Cards(store), Hearing(bot, me), Pacer() if paced else None
+        self.transport = transport(
+            bot, me, moves, clock, cards, hearing, lambda old, new: self.intake.moved(old, new), pacer
+        )
         paces = {"telegram": pace_of(moves)} if paced else None
         sends = {"telegram": self.transport}
         self.outbox = Outbox(store, self.runner, sends, clock, jitter=lambda: 1.0, paces=paces, pacer=pacer)
         self.timers = Timers(store, self.runner, clock)
-        self.intake = Intake(bot, me, moves, store, self.runner, self.transport, cards)
+        self.intake = Intake(bot, me, moves, store, self.runner, self.transport, cards, hearing)
         self.polling = Polling(bot, me, self.intake, store, clock, timeout=0, jitter=lambda: 1.0)
         self.app = Starlette(routes=[webhook_route(self.intake, SECRET)])
 
