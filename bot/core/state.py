@@ -274,6 +274,7 @@ class Conversation(Model):
     pending: tuple[Pending, ...] = ()
     gathering: Gathering | None = None
     counted: int = 0  # sessions so far
+    wordless: dict[PersonId, datetime] = {}  # who sent something without words last, and when they were told
     refused: tuple[PersonId, ...] = ()  # people already told how to ask for access
 
     def session(self, session: str | None) -> Session | None:

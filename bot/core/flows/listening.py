@@ -9,7 +9,18 @@ from datetime import timedelta
 from bot.core import view
 from bot.core.capture import quote
 from bot.core.events import MessageReceived
-from bot.core.flows import amending, commands, confirming, gathering, handover, intake, labels, opening, replying
+from bot.core.flows import (
+    amending,
+    commands,
+    confirming,
+    gathering,
+    handover,
+    intake,
+    labels,
+    opening,
+    replying,
+    unreadable,
+)
 from bot.core.flows.words import carries_on, command, pleasantry, without_mention, yes_or_no
 from bot.core.model import Material, MessageRef
 from bot.core.replies.reading import ItemReading, Proposal, Reading
@@ -17,7 +28,6 @@ from bot.core.routing import Verdict, read_menu_answer, route
 from bot.core.state import Asking, Closing, PickRound, Round, Routing, Session
 from bot.core.turn import Turn
 
-STICKER = "a sticker"  # what adapters call one in `unreadable`; after the end it is no request (RT-14)
 IDLE = timedelta(hours=72)  # RT-10
 
 
@@ -68,6 +78,10 @@ def _whole(turn: Turn, event: MessageReceived) -> None:
             confirming.decide(turn, *answered, person, ref)
             return
     bound = _bound(turn, about)
+    if event.unreadable and not event.text.strip():
+        unreadable.received(turn, event, bound[0] if bound is not None else turn.state.current, direct)
+        return
+    unreadable.readable(turn, person.id)
     typed_in = bound[0] if bound is not None else turn.state.current
     if event.forwarded is None and labels.pressed(turn, event, ref, typed_in, loose=turn.shared and not direct):
         return
@@ -209,13 +223,7 @@ def _idle(turn: Turn, event: MessageReceived, ref: MessageRef, direct: bool) -> 
     if waiting and not event.forwarded and _late_answer(turn, waiting, event, ref):
         return
     if not event.materials and pleasantry(text, turn.book.phrases) and (turn.state.counted or not text.strip()):
-        if event.unreadable and event.unreadable != STICKER:
-            turn.tell(f"I can't read {event.unreadable} here; please write it.")
-        else:
-            turn.ignore("a pleasantry")
-        return
-    if event.unreadable and not text.strip():
-        turn.tell(f"I can't read {event.unreadable} here; please write what you need.")
+        turn.ignore("a pleasantry")
         return
     if person.outside:  # they could never answer what would be asked (RD-12)
         turn.audit("access.answer_refused", None, person, reason="from outside")
@@ -318,15 +326,6 @@ def _round(
         turn.outcome, turn.reason = "refused", "older than the round"
         return
     if _leaves(turn, session, event, ref):
-        return
-    if event.unreadable and not event.text.strip():
-        if direct or not turn.shared:
-            session = _keep_files(turn, session, event)
-            replying.nudge(
-                turn, session, round_, f"I can't read {event.unreadable} here; nothing is recorded from it."
-            )
-        else:
-            turn.ignore("ordinary talk")
         return
     if event.quoted and replying.read(turn, round_, event.quoted, event.decoded).kind in CLAIMS:
         _claimed(turn, session, round_, event, event.quoted, None)

@@ -78,7 +78,7 @@ async def test_p36_what_can_not_be_asked_counts_as_privacy(talk: Talk, ana: Pers
 
 
 async def test_p36_own_words_are_asked_for_so_that_they_arrive(talk: Talk, ana: Person) -> None:
-    """The question for the words opens a reply for that person alone; the card keeps its buttons and stays editable."""
+    """The question for the words opens a reply for that person alone; the card keeps its buttons, and its place."""
     ben = talk.server.person("Ben 😀", started=True)
     group = talk.server.supergroup("Triage", ana, ben)
     card = await talk.begin(ana, group)
