@@ -6,6 +6,7 @@ Formatting goes as entities, never as markup: there is nothing to escape, so no 
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -20,6 +21,7 @@ from bot.core.view import isolate
 
 MAX_TEXT = 4096  # after entity parsing: core.telegram.org/bots/api#sendmessage; counted in UTF-16, the stricter way
 MAX_ENTITIES = 100  # what is beyond is dropped by the server, in silence
+MAX_FILE = 50_000_000  # bytes of a document: core.telegram.org/bots/api#senddocument
 MAX_ROW = 8  # buttons in a row that clients show; more are refused or unreadable
 MAX_BUTTONS = 100
 COLUMNS = {1: 32, 2: 16}  # of a label that a phone shows whole, by how many buttons stand side by side
@@ -91,6 +93,20 @@ def _asking(part: Part, person: Person) -> Part:
     entities = (mention, *list(moved)[: MAX_ENTITIES - 1])
     reply = ForceReply(selective=True, input_field_placeholder="In your own words")
     return Part(text, entities, reply, part.upto)
+
+
+def small_enough(file: File) -> tuple[str, bytes]:
+    """A document's name and content within what a bot may send; what is longer goes packed, or is said not to fit."""
+    content = file.content.encode("utf-8", "replace") or b" "  # empty ones are refused
+    if len(content) <= MAX_FILE:
+        return file.name, content
+    packed = gzip.compress(content, mtime=0)
+    if len(packed) <= MAX_FILE:
+        return f"{file.name}.gz", packed
+    words = (
+        f"{file.name} has {len(content):,} bytes, more than can be sent here. The operator can: askfirst export"
+    )
+    return f"{file.name}.txt", words.encode()
 
 
 def _divided(message: Message, upto: Sequence[int]) -> tuple[Message, ...]:

@@ -28,7 +28,7 @@ from adapters.telegram.places import (
     order_of,
     person_of,
 )
-from adapters.telegram.render import Part, Rendered, render
+from adapters.telegram.render import Part, Rendered, render, small_enough
 from bot.core.effects import File, Message, Redraw, Reply, Say
 from bot.core.events import ButtonPressed, Envelope
 from bot.pace import Pacer
@@ -272,8 +272,10 @@ class TelegramTransport:
         return cast(int, await self._cured(send, _Form(part, address.topic, reply)))
 
     async def _file(self, address: Address, file: File) -> int:
+        name, content = small_enough(file)
+
         async def send(form: _Form) -> int:
-            document = InputFile(file.content.encode(), filename=file.name)
+            document = InputFile(content, filename=name)
             message = await self._bot.send_document(
                 chat_id=address.chat, message_thread_id=form.topic, document=document
             )
