@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -24,10 +25,12 @@ MAX_ENTITIES = 100  # what is beyond is dropped by the server, in silence
 MAX_FILE = 50_000_000  # bytes of a document: core.telegram.org/bots/api#senddocument
 MAX_ROW = 8  # buttons in a row that clients show; more are refused or unreadable
 MAX_BUTTONS = 100
-COLUMNS = {1: 32, 2: 16}  # of a label that a phone shows whole, by how many buttons stand side by side
+COLUMNS = {1: 36, 2: 17}  # of a label that a phone shows whole, by how many buttons stand side by side
 MAX_TOKEN = 64  # bytes: core.telegram.org/bots/api#inlinekeyboardbutton
 
 STYLES = {"bold": MessageEntity.BOLD, "italic": MessageEntity.ITALIC, "code": MessageEntity.CODE}
+# Telegram would make a link of `/ars` in it, and a tap would send just that; as code a tap copies the whole.
+COMMAND = re.compile(r"(?<![\w/])/[A-Za-z0-9_]+(?:-[A-Za-z0-9_]+)+(?![\w/])")
 FIRST = ("heading", "topic", "answered")  # what keeps its formatting when there is too much of it
 
 BY_REPLY = "To answer by typing, reply to this message: in this group I can't read others."
@@ -103,9 +106,7 @@ def small_enough(file: File) -> tuple[str, bytes]:
     packed = gzip.compress(content, mtime=0)
     if len(packed) <= MAX_FILE:
         return f"{file.name}.gz", packed
-    words = (
-        f"{file.name} has {len(content):,} bytes, more than can be sent here. The operator can: askfirst export"
-    )
+    words = f"{file.name} has {len(content):,} bytes, more than can be sent here. The operator can: askfirst export"
     return f"{file.name}.txt", words.encode()
 
 
@@ -137,9 +138,14 @@ def _entities(message: Message) -> list[MessageEntity]:
         here = at
         for span in block.spans:
             long = length(span.text)
-            if span.style in STYLES and span.text.strip():
-                entity = MessageEntity(STYLES[span.style], here, long)
+            style = "italic" if block.kind == "hint" and span.style == "plain" else span.style
+            if style in STYLES and span.text.strip():
+                entity = MessageEntity(STYLES[style], here, long)
                 found.append((block.kind not in FIRST, len(found), entity))
+            elif "/" in span.text:
+                for word in COMMAND.finditer(span.text):
+                    start, long_word = here + length(span.text[: word.start()]), length(word[0])
+                    found.append((True, len(found), MessageEntity(MessageEntity.CODE, start, long_word)))
             here += long
         at += length(block_text(block))
     kept = sorted(found, key=lambda one: one[:2])[:MAX_ENTITIES]
