@@ -235,6 +235,14 @@ class Transport(Protocol):
         ...
 
 
+class Fetcher(Protocol):
+    """Gets files by the handle that a codec has put into a material."""
+
+    async def fetch(self, handle: str, limit: int) -> bytes:
+        """The content. Raises `TryLater`, or `Undeliverable` with the reason in words for the person."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Handled:
     """What became of one envelope."""

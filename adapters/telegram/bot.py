@@ -26,7 +26,9 @@ class TelegramBot(Bot):
     ) -> None:
         """`requests`: other ways to the server, for updates and for all other calls."""
         updates, calls = requests or (Connections(2), Connections(CONNECTIONS))
-        super().__init__(token, base_url=base_url or BASE_URL, get_updates_request=updates, request=calls)
+        base = base_url or BASE_URL
+        files = f"{base.removesuffix('bot')}file/bot"  # core.telegram.org/bots/api#getfile
+        super().__init__(token, base, files, get_updates_request=updates, request=calls)
 
     def __repr__(self) -> str:
         return "TelegramBot[…]"  # the library's own shows the token

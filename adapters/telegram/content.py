@@ -137,18 +137,21 @@ def content_of(message: Message) -> Content | None:
 def _files(message: Message, caption: str | None) -> Iterator[Material]:
     """Each file by name, kind and size. A photo comes in several sizes; the last is the largest."""
 
-    def file(name: str | None, default: str, media: str | None, size: int | None) -> Material:
+    def file(
+        name: str | None, default: str, media: str | None, size: int | None, handle: str | None = None
+    ) -> Material:
         shown, kind = clean(name or "") or default, clean(media or "") or None
-        return Material(kind="file", name=shown, media=kind, size=size, caption=caption)
+        return Material(kind="file", name=shown, media=kind, size=size, caption=caption, handle=handle)
 
     if message.animation:  # `document` is set as well, for older programs
         moving = message.animation
         yield file(moving.file_name, "animation.mp4", moving.mime_type, moving.file_size)
     elif message.document:
         document = message.document
-        yield file(document.file_name, "document", document.mime_type, document.file_size)
+        yield file(document.file_name, "document", document.mime_type, document.file_size, document.file_id)
     if message.photo:
-        yield file(None, "photo.jpg", "image/jpeg", message.photo[-1].file_size)
+        photo = message.photo[-1]
+        yield file(None, "photo.jpg", "image/jpeg", photo.file_size, photo.file_id)
     if message.live_photo:
         yield file(None, "photo.jpg", "image/jpeg", None)
     if message.video:

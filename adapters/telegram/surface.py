@@ -14,6 +14,7 @@ from telegram.error import InvalidToken, RetryAfter, TelegramError
 from adapters.telegram.bot import TelegramBot, keep_token_out_of_logs
 from adapters.telegram.cards import Cards
 from adapters.telegram.codec import WANTED
+from adapters.telegram.files import TelegramFiles
 from adapters.telegram.hearing import Hearing
 from adapters.telegram.intake import Intake
 from adapters.telegram.menus import Menu, set_menus
@@ -111,6 +112,7 @@ class TelegramSurface:
         self._menus: Sequence[Menu] = ()
         self._hooked = False
         self.pace: Pace = pace_of(moves)
+        self.files = TelegramFiles(bot)
 
     @property
     def routes(self) -> Sequence[Route]:

@@ -25,8 +25,9 @@ from adapters.telegram.surface import TelegramSurface, TokenRefused, Webhook, co
 from bot.app import Program, load_book, load_menu_words, program, set_up_logging
 from bot.clock import SystemClock
 from bot.core.book import Book
+from bot.fetching import Fetching
 from bot.pace import Pace
-from bot.ports import StoreUnavailable, Transport
+from bot.ports import Fetcher, StoreUnavailable, Transport
 from config.settings import BadSettings, Settings, TelegramSettings
 
 HTTP_GOODBYE = 10  # seconds that requests under way get at shutdown
@@ -42,6 +43,9 @@ class Surface(Protocol):
 
     @property
     def transport(self) -> Transport: ...
+
+    @property
+    def files(self) -> Fetcher | None: ...
 
     @property
     def routes(self) -> Sequence[BaseRoute]: ...
@@ -139,6 +143,7 @@ async def _serve(running: Program, surfaces: Sequence[Surface], settings: Settin
         async with asyncio.TaskGroup() as group:
             sending = group.create_task(outbox.run(), name="outbox")
             ringing = group.create_task(running.timers.run(), name="timers")
+            fetching = group.create_task(_fetching(running, surfaces), name="files")
             taking = [group.create_task(s.run(), name=s.platform) for s in surfaces]
             serving = None if server is None else group.create_task(server.run(), name="http")
             log.info("serving", platforms=[s.platform for s in surfaces])
@@ -150,10 +155,17 @@ async def _serve(running: Program, surfaces: Sequence[Surface], settings: Settin
             await _end(*taking)
             for surface in surfaces:
                 await surface.finish()
-            await _end(ringing)
+            await _end(ringing, fetching)
             await _end(sending)  # finishes the sends under way
     finally:
         await running.runner.finish()
+
+
+async def _fetching(running: Program, surfaces: Sequence[Surface]) -> None:
+    """Only where a playbook asks for files."""
+    if any(playbook.fetch for playbook in running.book.playbooks.values()):
+        fetchers = {surface.platform: surface.files for surface in surfaces if surface.files is not None}
+        await Fetching(running.store, running.runner, fetchers, running.clock).run()
 
 
 async def _end(*tasks: asyncio.Task[None]) -> None:

@@ -89,6 +89,18 @@ class BotAdded(Model):
     hears_all: bool = True
 
 
+class FileFetched(Model):
+    """A file that was ordered has been looked at. `place` is its position among the session's materials."""
+
+    kind: Literal["fetched"] = "fetched"
+    session: str
+    place: int
+    handle: str
+    size: int | None = None
+    digest: str | None = None
+    problem: str | None = None
+
+
 class TimerDue(Model):
     """A moment that the core asked for with `SetTimer` has come."""
 
@@ -104,6 +116,7 @@ Event = Annotated[
     | MessagePosted
     | DeliveryFailed
     | BotAdded
+    | FileFetched
     | TimerDue,
     Field(discriminator="kind"),
 ]

@@ -60,6 +60,9 @@ class Material(Model):
     media: str | None = None  # media type, as the sender's platform claims
     size: int | None = None  # bytes
     caption: str | None = None
+    handle: str | None = None  # by which the platform finds a file again; no address
+    digest: str | None = None  # SHA-256 of the content, where a playbook wanted it checked
+    problem: str | None = None  # why it can not be used, in words
 
 
 # -- questions -----------------------------------------------------------------------------------------------

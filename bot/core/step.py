@@ -13,13 +13,14 @@ from bot.core.events import (
     ButtonPressed,
     DeliveryFailed,
     Envelope,
+    FileFetched,
     MessageDeleted,
     MessageEdited,
     MessagePosted,
     MessageReceived,
     TimerDue,
 )
-from bot.core.flows import editing, greeting, handover, listening, pressing
+from bot.core.flows import editing, fetching, greeting, handover, listening, pressing
 from bot.core.model import Person
 from bot.core.state import Conversation
 from bot.core.turn import Turn
@@ -51,6 +52,8 @@ def step(state: Conversation | None, envelope: Envelope, book: Book) -> Step:
             _undelivered(turn, event)
         case BotAdded():
             greeting.added(turn, event)
+        case FileFetched():
+            fetching.fetched(turn, event)
         case TimerDue():
             _due(turn, event)
         case _:
@@ -116,5 +119,7 @@ def _due(turn: Turn, event: TimerDue) -> None:
         handover.grace_over(turn, rest)
     elif kind == "gather":
         listening.gathered(turn)
+    elif kind == "fetch":
+        fetching.late(turn, rest)
     else:
         turn.ignore("unknown timer")

@@ -13,6 +13,7 @@ from bot.core.flows import (
     amending,
     commands,
     confirming,
+    fetching,
     gathering,
     handover,
     intake,
@@ -410,7 +411,9 @@ def _keep_files(turn: Turn, session: Session, event: MessageReceived) -> Session
         return session
     request = session.request
     request = request.model_copy(update={"materials": (*request.materials, *event.materials)})
-    return turn.put(session.model_copy(update={"request": request}))
+    session = turn.put(session.model_copy(update={"request": request}))
+    fetching.order(turn, session)
+    return session
 
 
 def _forwarded(turn: Turn, session: Session, round_: Round, event: MessageReceived, direct: bool) -> None:

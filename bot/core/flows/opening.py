@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from bot.core import view
 from bot.core.capture import quote
 from bot.core.effects import Block, Button, Message
-from bot.core.flows import handover, intake
+from bot.core.flows import fetching, handover, intake
 from bot.core.model import Material, MessageRef, Person
 from bot.core.policies import POLICIES
 from bot.core.replies import read_reply
@@ -114,6 +114,7 @@ def start(turn: Turn, session: Session, verdict: Verdict, ref: MessageRef) -> Se
     phases = route("", supplied, turn.book.packs[session.pack]).phases
     built = build_round(playbook, session.request, phases, policy)
     session = turn.put(session.model_copy(update={"settled": built.settled, "dropped": built.dropped}))
+    fetching.order(turn, session)
     if not built.asked:
         return _straight(turn, session, " Your message answers all it would ask.")
     note = None
