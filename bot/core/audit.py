@@ -64,6 +64,7 @@ PRODUCT_EVENTS: Final[Mapping[str, str]] = {
     "access.settings_changed": "a setting of this place was changed",
     "delivery.failed": "a message could not be brought to its place",
     "delivery.restored": "messages arrive again at that place",
+    "delivery.gap": "the bot was away for longer than the platform keeps messages; some are lost",
 }
 
 EVENTS: Final[Mapping[str, str]] = {**PROTOCOL_EVENTS, **PRODUCT_EVENTS}
