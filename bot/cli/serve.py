@@ -20,7 +20,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute, Route
 
-from adapters.telegram.surface import TelegramSurface, TokenRefused, Webhook, connect
+from adapters.telegram.hook import Webhook
+from adapters.telegram.surface import TelegramSurface, TokenRefused, connect
 from bot.app import Program, load_book, program, set_up_logging
 from bot.clock import SystemClock
 from bot.core.book import Book
