@@ -339,7 +339,7 @@ def to_us(update: Update, me: Me) -> bool:
 def is_stub(update: Update) -> bool:
     """A press on a card so old that Telegram gives nothing of it but its id: not the topic, either (b10)."""
     query = update.callback_query
-    return query is not None and query.message is not None and not isinstance(query.message, Message)
+    return query is not None and query.message is not None and not query.message.is_accessible
 
 
 def queue_of(raw: Mapping[str, Any]) -> Any:

@@ -94,7 +94,8 @@ class FakeStore:
         return None
 
     async def conversation_of(self, session: str) -> str | None:
-        return next((c.envelope.place.conversation for c in self.commits if session in c.sessions), None)
+        places = (c.envelope.place.conversation for c in self.commits if any(r.session == session for r in c.sessions))
+        return next(places, None)
 
     async def open_conversations(self, platform: str) -> Sequence[str]:
         places = [name for name in self.states if name.startswith(f"{platform}:")]
