@@ -22,7 +22,17 @@ from bot.core.state import Conversation
 from bot.core.step import Step
 from bot.core.view import says
 from bot.faults import report
-from bot.ports import Clock, Commit, DuplicateEvent, Handled, Settle, StaleRevision, Store, StoreUnavailable, Transport
+from bot.ports import (
+    Clock,
+    Commit,
+    DuplicateEvent,
+    Handled,
+    Settle,
+    StaleRevision,
+    Store,
+    StoreUnavailable,
+    Transport,
+)
 
 Decide = Callable[[Conversation | None, Envelope], Step]
 

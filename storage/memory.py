@@ -256,6 +256,10 @@ class MemorySnapshot:
         rows = (row for row in self._tables.audit if row["chain"] == text(chain))
         return _each(sorted(rows, key=lambda row: row["seq"]))
 
+    def unsent(self) -> AsyncIterator[Row]:
+        waiting = [row for row in self._tables.outbox.values() if row["state"] == "waiting"]
+        return _each(sorted(waiting, key=lambda row: row["row"]))
+
     def failures(self, mistake: str) -> AsyncIterator[Row]:
         rows = [
             row

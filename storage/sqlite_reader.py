@@ -57,6 +57,9 @@ class SqliteSnapshot:
     def failures(self, mistake: str) -> AsyncIterator[Row]:
         return self._rows("failures", mistake=text(mistake))
 
+    def unsent(self) -> AsyncIterator[Row]:
+        return self._rows("unsent")
+
     async def _rows(self, name: str, **values: Any) -> AsyncIterator[Row]:
         try:
             cursor = await self._connection.execute(statements()[name].sql, values)

@@ -46,7 +46,10 @@ log = structlog.get_logger(__name__)
 
 
 class Intake:
-    """`transport` answers presses; without one, as in a retry long after, nobody waits for an answer."""
+    """`transport` answers presses; without one, as in a retry long after, nobody waits for an answer.
+
+    `again`: these updates failed before, and what people have said since stands.
+    """
 
     def __init__(
         self,
@@ -57,6 +60,8 @@ class Intake:
         runner: Runner,
         clock: Clock,
         transport: TelegramTransport | None,
+        *,
+        again: bool = False,
     ) -> None:
         self._bot = bot
         self._me = me
@@ -64,6 +69,7 @@ class Intake:
         self._store = store
         self._runner = runner
         self._clock = clock
+        self._again = again
         self._tries: OrderedDict[Any, int] = OrderedDict()
         self._transport = transport
         self._answers: set[asyncio.Task[None]] = set()
@@ -74,7 +80,7 @@ class Intake:
         """Raises what is worth another delivery. An update that we fail on again and again is put aside (b23)."""
         key = raw.get("update_id") if isinstance(raw, dict) else None
         try:
-            taken = await self._take(raw)
+            taken = await self.handle(raw)
         except (StoreUnavailable, StaleRevision):
             raise  # nothing is wrong with the update
         except Exception as error:
@@ -89,7 +95,8 @@ class Intake:
         self._tries.pop(key, None)
         return taken
 
-    async def _take(self, raw: Any) -> Handled | Ignored:
+    async def handle(self, raw: Any) -> Handled | Ignored:
+        """One try."""
         update = read_update(raw, self._bot)
         if isinstance(update, Ignored):
             return await self._park(raw, update)
@@ -154,6 +161,8 @@ class Intake:
 
     async def _complete(self, made: Envelope, update: Update) -> Envelope:
         """What an update does not say but the store knows."""
+        if self._again:
+            made = made.model_copy(update={"again": True})
         if is_stub(update):
             made = await self._found(made)
         event = made.event

@@ -24,7 +24,7 @@ from bot.pace import Pace
 from bot.ports import Clock, Store
 from bot.runner import Runner
 
-ME = f"{PLATFORM}:me"  # who the bot is, for commands that run without asking Telegram
+ME = f"{PLATFORM}:me:"  # and its id: who the bot is, for commands that run without asking Telegram
 
 log = structlog.get_logger(__name__)
 
@@ -92,7 +92,7 @@ class TelegramSurface:
     async def prepare(self, commands: Sequence[tuple[str, str]]) -> None:
         """What was learned before, and the menu of commands. Neither has to succeed for people to be heard."""
         await self.intake.recall()
-        await self._store.keep(ME, json.dumps({"id": self._me.id, "username": self._me.username}))
+        await self._store.keep(f"{ME}{self._me.id}", json.dumps({"id": self._me.id, "username": self._me.username}))
         with suppress(TelegramError):
             await self._bot.set_my_commands([BotCommand(name, words) for name, words in commands])
 

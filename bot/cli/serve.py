@@ -38,6 +38,8 @@ GENERAL = (
     ("export", "the record, as a file"),
     ("settings", "who answers, and which pack is used"),
 )
+READY = 3.0  # seconds for the database to answer /readyz
+LOOK_EVERY = 5.0  # seconds between two looks at what other programs have written, such as `askfirst retry`
 HTTP_GOODBYE = 10  # seconds that requests under way get at shutdown
 
 log = structlog.get_logger(__name__)
@@ -147,6 +149,7 @@ async def _serve(running: Program, surfaces: Sequence[Surface], settings: Settin
         async with asyncio.TaskGroup() as group:
             sending = group.create_task(outbox.run(), name="outbox")
             ringing = group.create_task(running.timers.run(), name="timers")
+            looking = group.create_task(_look_around(running), name="other programs")
             taking = [group.create_task(s.run(), name=s.platform) for s in surfaces]
             serving = None if server is None else group.create_task(server.run(), name="http")
             log.info("serving", platforms=[s.platform for s in surfaces])
@@ -158,10 +161,17 @@ async def _serve(running: Program, surfaces: Sequence[Surface], settings: Settin
             await _end(*taking)
             for surface in surfaces:
                 await surface.finish()
-            await _end(ringing)
+            await _end(ringing, looking)
             await _end(sending)  # finishes the sends under way
     finally:
         await running.runner.finish()
+
+
+async def _look_around(running: Program) -> None:
+    """Another program that writes to this database can not ring our bell."""
+    while True:
+        await running.clock.sleep(LOOK_EVERY)
+        running.runner.bell.ring()
 
 
 async def _end(*tasks: asyncio.Task[None]) -> None:
@@ -220,8 +230,12 @@ def health_routes(running: Program, surfaces: Sequence[Surface]) -> list[Route]:
     async def ready(_: Request) -> JSONResponse:
         state = {surface.platform: dict(surface.status()) for surface in surfaces}
         try:
-            waiting: object = await running.store.waiting()
-        except StoreUnavailable:
+            async with asyncio.timeout(READY):
+                waiting: object = await running.store.waiting()
+                if running.runner.store_failing:  # reading is not enough: can it be written to again?
+                    await running.store.keep("ready:probe", running.clock.now().isoformat())
+                    running.runner.store_failing = False
+        except (StoreUnavailable, TimeoutError):
             waiting = None
         well = waiting is not None and all(one.get("ready") for one in state.values())
         answer = {"ok": well, "database": waiting is not None, "waiting": waiting, **state}

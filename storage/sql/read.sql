@@ -15,6 +15,12 @@ SELECT DISTINCT conversation FROM session
 WHERE state IN ('routing', 'asking', 'closing') AND substr(conversation, 1, length(:prefix)) = :prefix
 ORDER BY conversation;
 
+-- name: unsent
+SELECT row, conversation, platform, created_at, ready_at, attempts, error
+FROM outbox
+WHERE state = 'waiting'
+ORDER BY row;
+
 -- name: failures
 -- Events that the program itself failed on, and those that were handled once more since.
 SELECT event_id, conversation, at, kind, envelope, outcome, reason

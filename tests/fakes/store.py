@@ -94,7 +94,9 @@ class FakeStore:
         return None
 
     async def conversation_of(self, session: str) -> str | None:
-        places = (c.envelope.place.conversation for c in self.commits if any(r.session == session for r in c.sessions))
+        places = (
+            c.envelope.place.conversation for c in self.commits if any(r.session == session for r in c.sessions)
+        )
         return next(places, None)
 
     async def open_conversations(self, platform: str) -> Sequence[str]:

@@ -130,7 +130,7 @@ async def test_the_whole_forum_is_lost_and_found_with_its_topics(talk: Talk, ana
 
 
 async def test_b35_a_topic_is_closed_and_reopened(talk: Talk, ana: Person) -> None:
-    """The card that had not arrived goes out whole, once, in its topic; nothing in General; nothing reopened by us."""
+    """The card that had not arrived goes out whole, once, in its topic; not in General, and nothing is reopened."""
     forum = talk.server.supergroup("Triage", ana, bot="administrator", forum=True)
     topic = talk.server.topic(forum, "Intake")
     ana.say("@askfirst_bot lit-review this", forum, topic=topic)
