@@ -39,6 +39,7 @@ PARKED = f"{PLATFORM}:parked:"
 MOST_PARKED = 200  # updates kept for a look and a retry; more unreadable ones are only counted
 LONGEST_PARKED = 200_000  # characters
 TRIES = 3  # at an update that we ourselves fail on, before it is put aside
+ANSWERED = 2000  # presses remembered as answered; they expire within minutes
 GOODBYE = 5.0  # seconds that notices under way get at the end
 COPY = "This is a copy of a card. Please answer on the card itself, in its own chat."
 
@@ -72,6 +73,7 @@ class Intake:
         self._again = again
         self._tries: OrderedDict[Any, int] = OrderedDict()
         self._transport = transport
+        self._answered: OrderedDict[str, None] = OrderedDict()
         self._answers: set[asyncio.Task[None]] = set()
         self.ignored = 0
         self.parked = 0
@@ -213,8 +215,12 @@ class Intake:
         return why
 
     def _notice(self, query: str, words: str) -> None:
-        if self._transport is None:
+        """Once a press: a redelivery has nothing to say, and must not take the place of what was said."""
+        if self._transport is None or query in self._answered:
             return
+        self._answered[query] = None
+        while len(self._answered) > ANSWERED:
+            self._answered.popitem(last=False)
         task: asyncio.Task[None] = asyncio.ensure_future(self._transport.notice(query, words))
         self._answers.add(task)
         task.add_done_callback(self._answers.discard)

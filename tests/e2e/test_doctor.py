@@ -6,7 +6,7 @@ import functools
 import json
 import sqlite3
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -138,7 +138,7 @@ async def test_an_update_is_handled_once_more_and_the_running_program_answers(tm
             "update_id": 899_000_001,
             "message": {
                 "message_id": 700,
-                "date": int(datetime.now(UTC).timestamp()),
+                "date": int(SystemClock().now().timestamp()),
                 "chat": ana.chat.json(),
                 "from": ana.json(),
                 "text": "2: A",
@@ -181,7 +181,7 @@ async def test_an_event_that_the_core_failed_on_is_handled_once_more(tmp_path: P
         for number, words in enumerate(("lit-review this", "2: A", "1: C", "1: B")):
             event = MessageReceived(person=ANA, text=words, ref=MessageRef(id=f"{number}", quote=words))
             place = Place(conversation=ANA.id, platform="telegram")
-            at = datetime.now(UTC)
+            at = SystemClock().now()
             await runner.handle(Envelope(event_id=f"e{number}", place=place, at=at, event=event))
     finally:
         await store.close()

@@ -17,7 +17,6 @@ from tests.fakes.telegram import Person
 
 STYLES = pytest.mark.parametrize("style", ["polling", "webhook"])
 HEADER = {"X-Telegram-Bot-Api-Secret-Token": SECRET}
-LETTERS = {"years": "B", "databases": "A"}
 
 
 def round_cards(ana: Person) -> list[str]:
@@ -45,7 +44,7 @@ async def locked(database: Path) -> AsyncIterator[None]:
 
 @STYLES
 async def test_killed_between_sending_and_settling(tmp_path: Path, style: str) -> None:
-    """P26, RP-7: the answer to the first copy counts, whichever of answer and second copy the next process sees first."""
+    """P26, RP-7: the answer to the first copy counts, whichever of answer and second copy is seen first."""
     async with served(tmp_path, style) as (made, ana):
         await made.start()
         gate = made.server.faults.hold(method="sendMessage", taken=True)
@@ -216,5 +215,5 @@ async def test_no_token_in_any_log(tmp_path: Path) -> None:
         assert await made.stop() == 0
         secret = made.server.token.partition(":")[2]
         assert secret not in made.log.read_text()
-        code, said = await made.run("doctor")
+        _, said = await made.run("doctor")
         assert secret not in said
