@@ -19,7 +19,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.e2e.serving import ASKFIRST, SECRET, free_port
+from tests.e2e.serving import ASKFIRST, SECRET, free_port, until
 
 HERE = Path(__file__).parent / "emulators"
 TOKEN = "123456:TEST-token-for-an-emulator"
@@ -82,11 +82,12 @@ class Person:
             if str(one.get("message", {}).get("chat_id")) == str(self.chat["id"])
         ]
 
-    async def sees(self, words: str) -> dict[str, Any]:
+    async def sees(self, words: str, thread: str | None = None) -> dict[str, Any]:
         async with asyncio.timeout(30):
             while True:
                 for one in reversed(await self.shown()):
-                    if words in one["message"].get("text", ""):
+                    inside = thread in (None, one["message"].get("message_thread_id"))
+                    if inside and words in one["message"].get("text", ""):
                         return one
                 await asyncio.sleep(0.05)
 
@@ -218,14 +219,11 @@ async def test_two_topics_of_a_group_are_two_conversations(tmp_path: Path) -> No
             topic = {"message_thread_id": thread, "is_topic_message": True}
             await who.say("@askfirst_bot lit-review this", **topic)
         await ana.sees("Literature review ·")
-        async with asyncio.timeout(30):
-            while len({one["message"].get("message_thread_id") for one in await ana.shown()}) < 2:
-                await asyncio.sleep(0.05)
+        for thread in ("7", "8"):
+            await ana.sees("Literature review ·", thread)
         await ana.say("1: B", message_thread_id=7, is_topic_message=True)
         await ben.say("1: A", message_thread_id=8, is_topic_message=True)
-        async with asyncio.timeout(30):
-            while len(made.stored()) < 2:
-                await asyncio.sleep(0.05)
+        await until(lambda: len(made.stored()) == 2, "both answers")
         assert sorted(chosen for chosen, _ in made.stored()) == ["A", "B"]
         await made.all_sent()
         assert {str(one["message"].get("message_thread_id")) for one in await ana.shown()} == {"7", "8"}
