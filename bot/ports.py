@@ -60,7 +60,7 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class OutboxRow:
-    """A message waiting to be sent. `attempts` counts the tries that have ended."""
+    """A message waiting to be sent. `attempts` counts earlier tries, those of a process that died included."""
 
     row: int
     conversation: str
@@ -113,6 +113,10 @@ class Store(Protocol):
         ...
 
     async def conversation_of(self, session: str) -> str | None: ...
+
+    async def open_conversations(self, platform: str) -> Sequence[str]:
+        """Where a session has not ended, on one platform."""
+        ...
 
     # outbox
     async def claim(
@@ -214,7 +218,14 @@ class TryLater(Exception):
 
 
 class Undeliverable(Exception):
-    """The platform refuses this message for good (blocked, archived, removed). The text says why."""
+    """The platform refuses this message for good (blocked, archived, removed). The text says why.
+
+    `place`: it would refuse any other message there too.
+    """
+
+    def __init__(self, reason: str, *, place: bool = False) -> None:
+        super().__init__(reason)
+        self.place = place
 
 
 class CardGone(Exception):

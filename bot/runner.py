@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import random
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -22,7 +22,17 @@ from bot.core.state import Conversation
 from bot.core.step import Step
 from bot.core.view import says
 from bot.faults import report
-from bot.ports import Clock, Commit, DuplicateEvent, Handled, Settle, StaleRevision, Store, Transport
+from bot.ports import (
+    Clock,
+    Commit,
+    DuplicateEvent,
+    Handled,
+    Settle,
+    StaleRevision,
+    Store,
+    StoreUnavailable,
+    Transport,
+)
 
 Decide = Callable[[Conversation | None, Envelope], Step]
 
@@ -60,6 +70,8 @@ class Runner:
         jitter: Callable[[], float] = random.random,
     ) -> None:
         self.bell = bell or Bell()
+        self.troubles: dict[str, Callable[[], Sequence[str]]] = {}  # by platform: what is wrong now, in words
+        self.store_failing = False  # the last commit could not be written
         self._store = store
         self._decide = decide
         self._clock = clock
@@ -113,7 +125,9 @@ class Runner:
         self, envelope: Envelope, settle: Settle | None, still: Callable[[], Awaitable[bool]] | None
     ) -> Handled:
         # No look whether the event is known: nearly none is, and the commit finds those that are.
-        stamp = {"at": self._clock.now(), "new_id": self._new_id()}
+        ails = self.troubles.get(envelope.place.platform)
+        trouble = tuple(ails()) if ails is not None and isinstance(envelope.event, MessageReceived) else ()
+        stamp = {"at": self._clock.now(), "new_id": self._new_id(), "trouble": trouble or None}
         attempt = 1
         while True:
             state = await self._store.load(envelope.place.conversation)
@@ -132,6 +146,10 @@ class Runner:
                 await self._clock.sleep(pause * (0.5 + self._jitter() / 2))
                 attempt += 1
                 continue
+            except StoreUnavailable:
+                self.store_failing = True
+                raise
+            self.store_failing = False
             self.bell.ring()
             return Handled(step.outcome, step.reason, step.reply)
 

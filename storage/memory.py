@@ -114,6 +114,12 @@ class MemoryStore:
         row = self._open().session.get(text(session))
         return None if row is None else row["conversation"]
 
+    async def open_conversations(self, platform: str) -> Sequence[str]:
+        rows = self._open().session.values()
+        waiting = [row for row in rows if row["state"] in ("routing", "asking", "closing")]
+        places = {row["conversation"] for row in waiting}
+        return sorted(place for place in places if place.startswith(text(f"{platform}:")))
+
     # -- outbox --------------------------------------------------------------------------------------------------
 
     async def claim(
@@ -123,6 +129,8 @@ class MemoryStore:
         free = [row for row in self._heads(platforms) if row["ready_at"] <= at and (row["lease_until"] or 0) <= at]
         taken = sorted(free, key=lambda row: row["row"])[:limit]
         for row in taken:
+            if row["lease_until"] is not None:  # it was on its way already
+                row["attempts"] += 1
             row["lease_until"] = micros(now + lease)
         return [outbox_row({**row, "card_message": self._card_message(row)}, decode_effect) for row in taken]
 
@@ -131,8 +139,8 @@ class MemoryStore:
 
     async def release(self, platforms: Sequence[str]) -> None:
         for row in self._open().outbox.values():
-            if row["state"] == "waiting" and row["platform"] in platforms:
-                row["lease_until"] = None
+            if row["state"] == "waiting" and row["platform"] in platforms and row["lease_until"] is not None:
+                row.update(lease_until=None, attempts=row["attempts"] + 1)
 
     async def retry_at(self, row: int, at: datetime, error: str) -> None:
         self._end_try(row, {"ready_at": micros(at), "error": text(error)})
@@ -247,6 +255,19 @@ class MemorySnapshot:
     def chain(self, chain: str) -> AsyncIterator[Row]:
         rows = (row for row in self._tables.audit if row["chain"] == text(chain))
         return _each(sorted(rows, key=lambda row: row["seq"]))
+
+    def unsent(self) -> AsyncIterator[Row]:
+        waiting = [row for row in self._tables.outbox.values() if row["state"] == "waiting"]
+        return _each(sorted(waiting, key=lambda row: row["row"]))
+
+    def failures(self, mistake: str) -> AsyncIterator[Row]:
+        rows = [
+            row
+            for row in self._tables.event.values()
+            if (row["outcome"] == "refused" and (row["reason"] or "").startswith(mistake))
+            or ":again:" in row["event_id"]
+        ]
+        return _each(sorted(rows, key=lambda row: (row["at"], row["event_id"])))
 
     async def chain_head(self, chain: str) -> Row | None:
         return self._tables.audit_head.get(text(chain))

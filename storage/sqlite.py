@@ -110,6 +110,10 @@ class SqliteStore:
         row = await self._read("conversation_of", session=text(session))
         return None if row is None else row["conversation"]
 
+    async def open_conversations(self, platform: str) -> Sequence[str]:
+        found = await self._read_all("open_conversations", prefix=text(f"{platform}:"))
+        return [row["conversation"] for row in found]
+
     async def event(self, event_id: str) -> Envelope | None:
         row = await self._read("event", event_id=text(event_id))
         return None if row is None else decode_envelope(row["envelope"])

@@ -64,7 +64,11 @@ class TelegramBot(Bot):
 
 
 def keep_token_out_of_logs() -> None:
-    """httpx logs each address at INFO, and the token is in it."""
-    for name in ("httpx", "httpcore", "telegram"):
+    """httpx logs each address at INFO, and the token is in it.
+
+    The library logs every answer that is no JSON whole, with a traceback, and some proxies put the address into their
+    error pages. What fails is raised as well, and we log it by its name.
+    """
+    for name in ("httpx", "httpcore"):
         logging.getLogger(name).setLevel(logging.WARNING)
-    logging.getLogger("telegram.request").setLevel(logging.CRITICAL)  # raises what it logs, with a traceback
+    logging.getLogger("telegram").setLevel(logging.CRITICAL)

@@ -348,8 +348,6 @@ class _Form:
                 return replace(self, part=replace(self.part, entities=()))
             case "no_buttons":
                 return replace(self, part=replace(self.part, keyboard=None))
-            case "no_topic":
-                return replace(self, topic=None)
             case _:
                 return replace(self, reply=None)
 

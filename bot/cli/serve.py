@@ -20,8 +20,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute, Route
 
+from adapters.telegram.hook import Webhook
 from adapters.telegram.menus import Menu, menus
-from adapters.telegram.surface import TelegramSurface, TokenRefused, Webhook, connect
+from adapters.telegram.surface import TelegramSurface, TokenRefused, connect
 from bot.app import Program, load_book, load_menu_words, program, set_up_logging
 from bot.clock import SystemClock
 from bot.core.book import Book
@@ -30,6 +31,8 @@ from bot.pace import Pace
 from bot.ports import Fetcher, StoreUnavailable, Transport
 from config.settings import BadSettings, Settings, TelegramSettings
 
+READY = 3.0  # seconds for the database to answer /readyz
+LOOK_EVERY = 5.0  # seconds between two looks at what other programs have written, such as `askfirst retry`
 HTTP_GOODBYE = 10  # seconds that requests under way get at shutdown
 
 log = structlog.get_logger(__name__)
@@ -144,6 +147,7 @@ async def _serve(running: Program, surfaces: Sequence[Surface], settings: Settin
             sending = group.create_task(outbox.run(), name="outbox")
             ringing = group.create_task(running.timers.run(), name="timers")
             fetching = group.create_task(_fetching(running, surfaces), name="files")
+            looking = group.create_task(_look_around(running), name="other programs")
             taking = [group.create_task(s.run(), name=s.platform) for s in surfaces]
             serving = None if server is None else group.create_task(server.run(), name="http")
             log.info("serving", platforms=[s.platform for s in surfaces])
@@ -155,7 +159,7 @@ async def _serve(running: Program, surfaces: Sequence[Surface], settings: Settin
             await _end(*taking)
             for surface in surfaces:
                 await surface.finish()
-            await _end(ringing, fetching)
+            await _end(ringing, fetching, looking)
             await _end(sending)  # finishes the sends under way
     finally:
         await running.runner.finish()
@@ -166,6 +170,13 @@ async def _fetching(running: Program, surfaces: Sequence[Surface]) -> None:
     if any(playbook.fetch for playbook in running.book.playbooks.values()):
         fetchers = {surface.platform: surface.files for surface in surfaces if surface.files is not None}
         await Fetching(running.store, running.runner, fetchers, running.clock).run()
+
+
+async def _look_around(running: Program) -> None:
+    """Another program that writes to this database can not ring our bell."""
+    while True:
+        await running.clock.sleep(LOOK_EVERY)
+        running.runner.bell.ring()
 
 
 async def _end(*tasks: asyncio.Task[None]) -> None:
@@ -224,8 +235,12 @@ def health_routes(running: Program, surfaces: Sequence[Surface]) -> list[Route]:
     async def ready(_: Request) -> JSONResponse:
         state = {surface.platform: dict(surface.status()) for surface in surfaces}
         try:
-            waiting: object = await running.store.waiting()
-        except StoreUnavailable:
+            async with asyncio.timeout(READY):
+                waiting: object = await running.store.waiting()
+                if running.runner.store_failing:  # reading is not enough: can it be written to again?
+                    await running.store.keep("ready:probe", running.clock.now().isoformat())
+                    running.runner.store_failing = False
+        except (StoreUnavailable, TimeoutError):
             waiting = None
         well = waiting is not None and all(one.get("ready") for one in state.values())
         answer = {"ok": well, "database": waiting is not None, "waiting": waiting, **state}

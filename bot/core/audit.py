@@ -65,6 +65,7 @@ PRODUCT_EVENTS: Final[Mapping[str, str]] = {
     "session.file_checked": "a file that a playbook wants checked was downloaded, or could not be used",
     "delivery.failed": "a message could not be brought to its place",
     "delivery.restored": "messages arrive again at that place",
+    "delivery.gap": "the bot was away for longer than the platform keeps messages; some are lost",
 }
 
 EVENTS: Final[Mapping[str, str]] = {**PROTOCOL_EVENTS, **PRODUCT_EVENTS}

@@ -84,13 +84,17 @@ class Say(Model):
 
 
 class Redraw(Model):
-    """Replace the content of a card. Waiting redraws of the same card are superseded: the last state wins."""
+    """Replace the content of a card. Waiting redraws of the same card are superseded: the last state wins.
+
+    `farewell`: a newer copy follows; where the old one is gone, nothing is posted in its stead.
+    """
 
     kind: Literal["redraw"] = "redraw"
     card: str
     message: Message
     session: str | None = None
     round: str | None = None
+    farewell: bool | None = None
 
 
 class SetTimer(Model):

@@ -70,6 +70,7 @@ class MessagePosted(Model):
     card: str
     message: str
     order: int | None = None
+    unsure: bool | None = None  # an earlier try, whose end is unknown, may have brought a first copy there
 
 
 class DeliveryFailed(Model):
@@ -79,6 +80,29 @@ class DeliveryFailed(Model):
     card: str | None = None
     reason: str
     text: str = ""  # the plain words that did not arrive
+    place: bool | None = None  # nothing else would arrive there either
+
+
+class PlaceLost(Model):
+    """The bot can not write to this place any more: removed, blocked, restricted, the topic closed (CH-7)."""
+
+    kind: Literal["lost"] = "lost"
+    reason: str
+
+
+class PlaceRestored(Model):
+    """The bot may write to this place again."""
+
+    kind: Literal["restored"] = "restored"
+
+
+class BotAway(Model):
+    """The bot was away for longer than the platform keeps messages: what was said before `lost_before` is gone."""
+
+    kind: Literal["away"] = "away"
+    since: datetime
+    until: datetime
+    lost_before: datetime
 
 
 class BotAdded(Model):
@@ -117,6 +141,9 @@ Event = Annotated[
     | DeliveryFailed
     | BotAdded
     | FileFetched
+    | PlaceLost
+    | PlaceRestored
+    | BotAway
     | TimerDue,
     Field(discriminator="kind"),
 ]
@@ -129,6 +156,8 @@ class Envelope(Model):
     `at` is the runner's clock at receipt (UTC); `platform_at` is what the platform claims.
     `new_id` is a fresh random id of 10 characters that the step may use once, for a session.
     `about` is the card shown by the message replied to, pressed or edited, looked up by the runner.
+    `trouble` is what is wrong with the connection to the platform just now, in words for `/status`.
+    `again` marks an event that failed before and that an operator has had handled once more.
     """
 
     event_id: str
@@ -137,6 +166,8 @@ class Envelope(Model):
     platform_at: datetime | None = None
     new_id: str = ""
     about: str | None = None
+    trouble: tuple[str, ...] | None = None
+    again: bool | None = None
     event: Event
 
 

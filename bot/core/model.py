@@ -35,11 +35,15 @@ class Person(Model):
 
 
 class Place(Model):
-    """Where a conversation happens. `shared` places hold talk that is not meant for the bot (CH-2)."""
+    """Where a conversation happens. `shared` places hold talk that is not meant for the bot (CH-2).
+
+    In a `read_only` one nobody in particular speaks, so nobody can be asked (a channel).
+    """
 
     conversation: ConversationId
     platform: str
     shared: bool = False
+    read_only: bool | None = None
 
 
 class MessageRef(Model):

@@ -9,10 +9,12 @@ from typing import Any
 from starlette.applications import Starlette
 from telegram.request import HTTPXRequest
 
+from adapters.telegram.attendance import Attendance
 from adapters.telegram.bot import TelegramBot
 from adapters.telegram.cards import Cards
 from adapters.telegram.codec import WANTED
 from adapters.telegram.hearing import Hearing
+from adapters.telegram.hook import Hook, Webhook
 from adapters.telegram.intake import Intake
 from adapters.telegram.pace import pace_of
 from adapters.telegram.places import Moves
@@ -62,8 +64,11 @@ class Rig:
         sends = {"telegram": self.transport}
         self.outbox = Outbox(store, self.runner, sends, clock, jitter=lambda: 1.0, paces=paces, pacer=pacer)
         self.timers = Timers(store, self.runner, clock)
-        self.intake = Intake(bot, me, moves, store, self.runner, self.transport, cards, hearing)
-        self.polling = Polling(bot, me, self.intake, store, clock, timeout=0, jitter=lambda: 1.0)
+        self.intake = Intake(bot, me, moves, store, self.runner, clock, self.transport, cards, hearing)
+        self.attendance = Attendance(me, store, self.runner, clock)
+        self.runner.troubles["telegram"] = self.attendance.troubles
+        self.polling = Polling(bot, self.intake, self.attendance, clock, timeout=0, jitter=lambda: 1.0)
+        self.hook = Hook(bot, Webhook(HOOK, SECRET), self.attendance, clock)
         self.app = Starlette(routes=[webhook_route(self.intake, SECRET)])
 
     async def open(self) -> None:

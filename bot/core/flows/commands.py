@@ -90,6 +90,7 @@ def _status(turn: Turn) -> list[str]:
         if session.undelivered:
             lines.append(f"⚠ The last card could not be delivered: {session.undelivered}")
     lines += [f"Paused: {name_of(s)}: {where(s)}. /resume {s.number}" for s in paused[-3:]]
+    lines += [f"⚠ {words}" for words in turn.envelope.trouble or ()]
     if not paused and session is None and ended:
         last = ended[-1]
         lines.append(f"Last: {name_of(last)}: {where(last)}. /export {last.number}")

@@ -33,9 +33,12 @@ IDLE = timedelta(hours=72)  # RT-10
 
 
 def message(turn: Turn, event: MessageReceived) -> None:
-    """One message. Bots and channels are never heard (RD-12); parts of one act are joined first (RT-11)."""
-    if event.person.kind != "person":
-        turn.ignore("sent by a bot or a channel")
+    """One message. Bots and channels never answer (RD-12); parts of one act are joined first (RT-11)."""
+    if event.person.kind == "bot":
+        turn.ignore("sent by a bot")
+        return
+    if event.person.kind == "channel":
+        _nobody_in_particular(turn, event)
         return
     if event.forwarded is not None and event.album is None:
         event = event.model_copy(update={"album": "forwarded"})  # several forwards in a row are one act (b26)
@@ -56,6 +59,37 @@ def gathered(turn: Turn) -> None:
         turn.ignore("nothing is being gathered")
     else:
         _whole(turn, joined)
+
+
+def _nobody_in_particular(turn: Turn, event: MessageReceived) -> None:
+    """A channel, or an administrator who hides behind the group: no decision could be proved (RD-12, CA-2)."""
+    direct = event.addressed or turn.about is not None
+    if turn.state.place.read_only:
+        if direct and turn.state.told_read_only is None:
+            turn.set(told_read_only=turn.at)
+            turn.tell(*READ_ONLY)
+        turn.outcome, turn.reason = "ignored" if not turn.effects else "refused", "a channel can not be asked"
+        return
+    session = turn.state.current
+    asked = session.round if session is not None and session.stage.kind == "asking" else None
+    if not direct and (asked is None or not replying.read(turn, asked, event.text, event.decoded).shaped):
+        turn.ignore("sent by a channel, or anonymously")
+        return
+    turn.audit("access.answer_refused", session, event.person, asked, reason="nobody in particular")
+    turn.outcome, turn.reason = "refused", "nobody in particular"
+    who = view.isolate(event.person.name, event.person.id)
+    turn.tell(
+        f"You write as “{who}”, so I can't tell whose decision it is; nothing is recorded.",
+        "Please write under your own name.",
+        session=session,
+        round_=asked,
+    )
+
+
+READ_ONLY = (
+    "I can't ask in a channel: whoever posts here shows no name, so nobody could answer.",
+    "Write to me in a private chat, or add me to the group where you talk about it.",
+)
 
 
 # -- what a whole message belongs to -------------------------------------------------------------------------------
@@ -315,8 +349,7 @@ def _round(
         _forwarded(turn, session, round_, event, direct)
         return
     unseen = not any(r.id == round_.id for s in turn.before.sessions for r in s.rounds)  # opened in this very step
-    older = round_.order is not None and event.order is not None and event.order < round_.order and not direct
-    if unseen or older:
+    if unseen or (not direct and _older(round_, event)):
         if not turn.shared:
             turn.tell(
                 "Your message and my questions crossed, so I did not take it as an answer.",
@@ -366,6 +399,15 @@ def _round(
         )
         return
     replying.nudge(turn, session, round_, "I can't read an answer in that; nothing is recorded.")
+
+
+def _older(round_: Round, event: MessageReceived) -> bool:
+    """Whether a loose message was there before the round was seen. Message ids are compared, not clocks (RP-7)."""
+    if event.order is None:
+        return False
+    if round_.after is not None and event.order <= round_.after:
+        return True
+    return round_.order is not None and event.order < round_.order
 
 
 def _reading(turn: Turn, session: Session, round_: Round, event: MessageReceived) -> Reading:

@@ -23,7 +23,7 @@ from telegram import (
 
 from adapters.telegram.menus import menus, set_menus
 from bot.core.step import step
-from tests.adapters.telegram.test_field_cases import Talk
+from tests.adapters.telegram.talking import Talk
 from tests.adapters.telegram.test_long_cards import long_book
 from tests.fakes.clock import ManualClock
 from tests.fakes.telegram import Call, TelegramServer

@@ -11,7 +11,7 @@ import pytest
 from adapters.telegram import render as rendering
 from bot.core.effects import File
 from bot.core.step import step
-from tests.adapters.telegram.test_field_cases import Talk, book
+from tests.adapters.telegram.talking import Talk, book
 from tests.fakes.clock import ManualClock
 from tests.fakes.telegram import Chat, Person, TelegramServer
 from tests.fakes.telegram_rig import rig

@@ -24,7 +24,7 @@ from bot.core.step import step
 from bot.fetching import Fetching
 from config.playbooks_loader import read_playbook
 from storage.memory import MemoryStore
-from tests.adapters.telegram.test_field_cases import book
+from tests.adapters.telegram.talking import book
 from tests.fakes.clock import ManualClock
 from tests.fakes.telegram import Person, TelegramServer
 from tests.fakes.telegram_rig import Rig, rig

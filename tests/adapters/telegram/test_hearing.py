@@ -10,7 +10,7 @@ import pytest
 
 from bot.core.policies import Access
 from bot.core.step import step
-from tests.adapters.telegram.test_field_cases import Talk, book
+from tests.adapters.telegram.talking import Talk, book
 from tests.fakes.clock import ManualClock
 from tests.fakes.telegram import Person, TelegramServer
 from tests.fakes.telegram_rig import rig

@@ -16,7 +16,7 @@ from adapters.telegram.render import MAX_TEXT
 from bot.core.book import Book
 from bot.core.playbook import Entry, Playbook
 from bot.core.step import step
-from tests.adapters.telegram.test_field_cases import Talk, book
+from tests.adapters.telegram.talking import Talk, book
 from tests.fakes.clock import ManualClock
 from tests.fakes.telegram import Message, Person, TelegramServer
 from tests.fakes.telegram_rig import rig

@@ -20,7 +20,7 @@ import pytest
 
 from bot.core.step import step
 from storage.memory import MemoryStore
-from tests.adapters.telegram.test_field_cases import book
+from tests.adapters.telegram.talking import book
 from tests.fakes.clock import ManualClock
 from tests.fakes.telegram import Chat, Message, Person, TelegramServer
 from tests.fakes.telegram_rig import Rig, rig

@@ -187,12 +187,16 @@ async def test_a_closed_topic_is_undeliverable_and_is_not_reopened(made: Rig) ->
     assert {call.method for call in made.server.history.calls} & {"reopenForumTopic", "editForumTopic"} == set()
 
 
-async def test_a_topic_that_is_gone_is_left_out(made: Rig) -> None:
+async def test_the_words_of_a_deleted_topic_are_not_said_in_another_one(made: Rig) -> None:
+    """P37: General is another conversation; an answer there would belong to nothing."""
     forum = made.server.supergroup("Triage", forum=True)
     topic = made.server.topic(forum, "Intake")
     made.server.delete_topic(forum, topic)
-    sent = await made.transport.post(place(forum, topic), say("words"))
-    assert forum.messages[int(sent.message)].topic is None
+    before = len(forum.messages)
+    with pytest.raises(Undeliverable, match="topic was deleted") as caught:
+        await made.transport.post(place(forum, topic), say("words"))
+    assert caught.value.place
+    assert len(forum.messages) == before
 
 
 # -- for one person ------------------------------------------------------------------------------------------------
