@@ -7,8 +7,7 @@ from contextlib import AsyncExitStack
 from typing import Any
 
 from adapters.telegram.transport import TelegramTransport
-from bot.core.effects import Message, Redraw, Reply, Say
-from bot.core.events import Envelope
+from bot.core.effects import Message, Redraw, Say
 from bot.ports import Handled
 from bot.runner import Decide
 from tests.fakes.clock import ManualClock
@@ -51,6 +50,7 @@ class TelegramStage(Shell):
         possible(act, noting.drawn)
         if act.kind == "clock":
             self.clock.advance(act.by)
+            await made.attendance.note(made.polling.offset)  # time passes with the bot in its place
         else:
             for update in self._delivered(act, noting):
                 await self._deliver(made, update, act.kind == "again")
@@ -195,15 +195,15 @@ class _Noting(TelegramTransport):
         self.drawn[name].append(redraw.message)
         return sent
 
-    async def reply(self, envelope: Envelope, reply: Reply) -> None:
-        await super().reply(envelope, reply)
-        event: Any = envelope.event
-        query = self.stage._server.queries[event.ref.id]
-        if query.answer:
-            room = self.stage.name_of(int(envelope.place.conversation.partition(":")[2]))
+    async def notice(self, query: str, words: str) -> None:
+        await super().notice(query, words)
+        shown = self.stage._server.queries[query]
+        if shown.answer:
             # Cut where Telegram's room for notices ends; the transcript has the whole.
-            assert reply.text.startswith(query.answer.removesuffix("…"))
-            self.happened.append(Said(room, reply.text, only_to=query.person.first_name))
+            assert words.startswith(shown.answer.removesuffix("…"))
+            self.happened.append(
+                Said(self.stage.name_of(shown.message.chat.id), words, only_to=shown.person.first_name)
+            )
 
 
 def _rows(messages: list[Shown], meant: Message) -> tuple[tuple[str, ...], ...]:
