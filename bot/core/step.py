@@ -12,6 +12,7 @@ from bot.core.events import (
     ButtonPressed,
     DeliveryFailed,
     Envelope,
+    Forwarded,
     MessageDeleted,
     MessageEdited,
     MessagePosted,
@@ -20,7 +21,7 @@ from bot.core.events import (
     PlaceRestored,
     TimerDue,
 )
-from bot.core.flows import editing, handover, listening, pressing, reach
+from bot.core.flows import editing, handover, listening, pressing, reach, several
 from bot.core.model import Person
 from bot.core.state import Conversation
 from bot.core.turn import Turn
@@ -60,6 +61,9 @@ def step(state: Conversation | None, envelope: Envelope, book: Book) -> Step:
             reach.away(turn, event)
         case TimerDue():
             _due(turn, event)
+        case Forwarded():
+            if _admitted(turn, event.person):
+                several.forwarded(turn, event)
         case _:
             assert_never(event)
     if isinstance(event, MessageReceived | MessageEdited | ButtonPressed) and turn.outcome != "ignored":
@@ -97,5 +101,7 @@ def _due(turn: Turn, event: TimerDue) -> None:
         handover.grace_over(turn, rest)
     elif kind == "gather":
         listening.gathered(turn)
+    elif kind == "forward":
+        turn.set(forwards=tuple(f for f in turn.state.forwards if f.name != event.name))
     else:
         turn.ignore("unknown timer")

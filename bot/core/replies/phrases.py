@@ -27,6 +27,10 @@ WORD_CLASSES: Final[Mapping[str, str]] = {
     "except": "begins the exceptions: except, but not",
     "rest": "the questions not yet answered: the rest, others",
     "all": "every question: all, everything",
+    "mine": "every round that is the person's own: all mine, my rounds",
+    "undo": "takes back what was just left to the bot: undo",
+    "keep_it": "of two answers, the one that stands: keep",
+    "switch": "of two answers, the other one: switch",
     "everywhere": "every question, after a letter: everywhere, for all",
     "skip": "leaves a question open on purpose",
     "leave": "leaves a question out, before its number: drop",
@@ -129,10 +133,11 @@ _NOTHING: Final[Mapping[str, Match]] = {}
 class PhraseBook:
     """Every language's phrases, ready for look-up. Immutable once built."""
 
-    __slots__ = ("_near", "_root", "forwarded", "pasted", "roles", "signature")
+    __slots__ = ("_near", "_root", "forwarded", "longest", "pasted", "roles", "signature")
 
     def __init__(self, languages: Iterable[Mapping[str, Any]]) -> None:
         self._root: dict[str, Any] = {}
+        self.longest = 0  # tokens of the longest phrase
         near: dict[str, set[str]] = {}
         texts: dict[str, list[str]] = {name: [] for name in TEXT_CLASSES}
         for language in languages:
@@ -156,7 +161,9 @@ class PhraseBook:
 
     def _add(self, name: str, phrase: str, value: int) -> None:
         node = self._root
-        for token in tokenize(_JAMO.sub(lambda found: unicodedata.normalize("NFKC", found.group()), phrase)):
+        tokens = tokenize(_JAMO.sub(lambda found: unicodedata.normalize("NFKC", found.group()), phrase))
+        self.longest = max(self.longest, len(tokens))
+        for token in tokens:
             node = node.setdefault(token.fold, {})
         node.setdefault("", {})[name] = value
 
