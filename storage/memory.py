@@ -120,6 +120,17 @@ class MemoryStore:
         places = {row["conversation"] for row in waiting}
         return sorted(place for place in places if place.startswith(text(f"{platform}:")))
 
+    async def sessions_begun(self, place: str) -> int:
+        return sum(_within(row["conversation"], text(place), "/") for row in self._open().session.values())
+
+    async def asking(self, within: str, limit: int) -> Sequence[str]:
+        newest: dict[str, int] = {}
+        for row in self._open().session.values():
+            if row["state"] == "asking" and _within(row["conversation"], text(within), "/:"):
+                place = row["conversation"]
+                newest[place] = max(newest.get(place, row["started_at"]), row["started_at"])
+        return sorted(newest, key=lambda place: (-newest[place], place))[:limit]
+
     # -- outbox --------------------------------------------------------------------------------------------------
 
     async def claim(
@@ -271,6 +282,10 @@ class MemorySnapshot:
 
     async def chain_head(self, chain: str) -> Row | None:
         return self._tables.audit_head.get(text(chain))
+
+
+def _within(conversation: str, place: str, ends: str) -> bool:
+    return conversation == place or any(conversation.startswith(place + end) for end in ends)
 
 
 async def _each(rows: Iterable[Row]) -> AsyncIterator[Row]:

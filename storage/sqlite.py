@@ -114,6 +114,14 @@ class SqliteStore:
         found = await self._read_all("open_conversations", prefix=text(f"{platform}:"))
         return [row["conversation"] for row in found]
 
+    async def sessions_begun(self, place: str) -> int:
+        row = await self._read("sessions_begun", place=text(place), threads=text(f"{place}/"))
+        return 0 if row is None else int(row["begun"])
+
+    async def asking(self, within: str, limit: int) -> Sequence[str]:
+        names = {"place": text(within), "threads": text(f"{within}/"), "platform": text(f"{within}:")}
+        return [row["conversation"] for row in await self._read_all("asking", **names, limit=limit)]
+
     async def event(self, event_id: str) -> Envelope | None:
         row = await self._read("event", event_id=text(event_id))
         return None if row is None else decode_envelope(row["envelope"])

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from typing import Any
 
 import structlog
@@ -124,13 +124,14 @@ class Intake:
                 return await self._park(raw, made)
             self.ignored += 1
             log.info("update_ignored", update=update.update_id, reason=made.reason)
-            if update.callback_query is not None:
-                self._notice(update.callback_query.id, COPY)
+            if update.callback_query is not None and self._transport is not None:
+                query = update.callback_query.id
+                self._answer(query, self._transport.notice(query, COPY))
             return made
         handled = await self._runner.handle(await self._complete(made, update))
-        if isinstance(made.event, ButtonPressed):
+        if isinstance(made.event, ButtonPressed) and self._transport is not None:
             # Every press is answered, or its button keeps turning; after the commit, and nobody waits for it.
-            self._notice(made.event.ref.id, (handled.reply or Reply(text="")).text)
+            self._answer(made.event.ref.id, self._transport.reply(made, handled.reply or Reply(text="")))
         return handled
 
     async def _changed(self, standing: Standing) -> Ignored:
@@ -227,14 +228,15 @@ class Intake:
             await self._store.keep(f"{PARKED}{self._me.id}:{name}", words)
         return why
 
-    def _notice(self, query: str, words: str) -> None:
+    def _answer(self, query: str, sending: Coroutine[Any, Any, None]) -> None:
         """Once a press: a redelivery has nothing to say, and must not take the place of what was said."""
-        if self._transport is None or query in self._answered:
+        if query in self._answered:
+            sending.close()
             return
         self._answered[query] = None
         while len(self._answered) > ANSWERED:
             self._answered.popitem(last=False)
-        task: asyncio.Task[None] = asyncio.ensure_future(self._transport.notice(query, words))
+        task: asyncio.Task[None] = asyncio.ensure_future(sending)
         self._answers.add(task)
         task.add_done_callback(self._answers.discard)
 

@@ -11,7 +11,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from bot.core.model import Material, MessageRef, Model, Person, Place
+from bot.core.elsewhere import OpenRound
+from bot.core.model import ConversationId, Material, MessageRef, Model, Person, PersonId, Place
+from bot.core.replies.reading import Reading
 
 
 class MessageReceived(Model):
@@ -31,6 +33,7 @@ class MessageReceived(Model):
     partial: bool = False  # as long as the platform allows: more of the same paste may follow (RT-11)
     order: int | None = None  # position among the platform's message ids in this place (RP-7)
     declared: str | None = None  # the workflow that a program declares for its request: explicit intent (RT-16)
+    named: tuple[PersonId, ...] = ()  # people mentioned in the text, where the platform gives their ids
     unreadable: str | None = None  # what came instead of text, in words: "a voice message"
 
 
@@ -132,6 +135,22 @@ class TimerDue(Model):
     name: str
 
 
+class Forwarded(Model):
+    """Somebody answered a round of this conversation from another one, by its number, and confirmed it (RP-4).
+
+    `reading` was made of the questions at `revision`; `ref` names the act and the conversation that it happened in.
+    """
+
+    kind: Literal["forwarded"] = "forwarded"
+    person: Person
+    origin: ConversationId
+    session: str
+    round: str
+    revision: int
+    reading: Reading
+    ref: MessageRef
+
+
 Event = Annotated[
     MessageReceived
     | MessageEdited
@@ -144,7 +163,8 @@ Event = Annotated[
     | PlaceLost
     | PlaceRestored
     | BotAway
-    | TimerDue,
+    | TimerDue
+    | Forwarded,
     Field(discriminator="kind"),
 ]
 
@@ -158,6 +178,8 @@ class Envelope(Model):
     `about` is the card shown by the message replied to, pressed or edited, looked up by the runner.
     `trouble` is what is wrong with the connection to the platform just now, in words for `/status`.
     `again` marks an event that failed before and that an operator has had handled once more.
+    `elsewhere` (rounds of other conversations) and `numbered` (the intakes begun so far in this place and its
+    threads) are looked up only when a step says that it wants them (`Step.wants`); None = not looked up.
     """
 
     event_id: str
@@ -168,6 +190,8 @@ class Envelope(Model):
     about: str | None = None
     trouble: tuple[str, ...] | None = None
     again: bool | None = None
+    elsewhere: tuple[OpenRound, ...] | None = None
+    numbered: int | None = None
     event: Event
 
 

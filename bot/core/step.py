@@ -14,6 +14,7 @@ from bot.core.events import (
     DeliveryFailed,
     Envelope,
     FileFetched,
+    Forwarded,
     MessageDeleted,
     MessageEdited,
     MessagePosted,
@@ -22,7 +23,7 @@ from bot.core.events import (
     PlaceRestored,
     TimerDue,
 )
-from bot.core.flows import editing, fetching, greeting, handover, listening, pressing, reach
+from bot.core.flows import editing, fetching, greeting, handover, listening, pressing, reach, several
 from bot.core.model import Person
 from bot.core.state import Conversation
 from bot.core.turn import Turn
@@ -66,6 +67,9 @@ def step(state: Conversation | None, envelope: Envelope, book: Book) -> Step:
             fetching.fetched(turn, event)
         case TimerDue():
             _due(turn, event)
+        case Forwarded():
+            if _admitted(turn, event.person):
+                several.forwarded(turn, event)
         case _:
             assert_never(event)
     if isinstance(event, MessageReceived | MessageEdited | ButtonPressed) and turn.outcome != "ignored":
@@ -105,5 +109,7 @@ def _due(turn: Turn, event: TimerDue) -> None:
         listening.gathered(turn)
     elif kind == "fetch":
         fetching.late(turn, rest)
+    elif kind == "forward":
+        turn.set(forwards=tuple(f for f in turn.state.forwards if f.name != event.name))
     else:
         turn.ignore("unknown timer")

@@ -92,6 +92,7 @@ class TelegramStage(Shell):
             if again:
                 self._server.updates.again(update)
                 made.polling.offset = min(made.polling.offset or update.id, update.id)
+            await made.attendance.note(made.polling.offset)  # it has polled all the while: the clock jumps here
             while await made.polling.look():  # the next look confirms the one before
                 pass
         else:

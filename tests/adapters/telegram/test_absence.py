@@ -140,6 +140,22 @@ async def test_what_was_answered_within_the_day_is_heard_first(server: TelegramS
         assert len(talk.cards(ben.chat)) == 2
 
 
+async def test_more_than_one_batch_waits(server: TelegramServer) -> None:
+    """All of it is heard before anything is said."""
+    ana, ben = server.person("Ana", started=True), server.person("Ben", started=True)
+    store = await left(server, "polling", lambda talk: talk.begin(ana))
+    server.clock.advance(timedelta(days=2))
+    for _ in range(120):
+        ben.say("/status")
+    ana.say("1: B, 2: A, 3: A")
+    async with again(server, "polling", store) as made:
+        talk = Talk(made)
+        await made.hear()
+        await made.outbox.drain()
+        assert len(talk.answers) == 3
+        assert len(talk.cards(ana.chat)) == 1
+
+
 @STYLES
 async def test_a_gap_of_twenty_hours_is_none(server: TelegramServer, style: str) -> None:
     ana = server.person("Ana", started=True)
