@@ -19,7 +19,7 @@ ORDER BY conversation;
 SELECT row, conversation, platform, created_at, ready_at, attempts, error
 FROM outbox
 WHERE state = 'waiting'
-ORDER BY row;
+ORDER BY +row; -- by the partial index of rows that wait
 
 -- name: failures
 -- Events that the program itself failed on, and those that were handled once more since.

@@ -38,7 +38,7 @@ ALLOWED = {
     "sessions_of": {"USE TEMP B-TREE FOR ORDER BY"},  # one place's
     "chains": {"SCAN audit_head", "SCAN audit"},
     "open_conversations": {"USE TEMP B-TREE FOR DISTINCT"},  # sessions that have not ended; at the start
-    "unsent": {"USE TEMP B-TREE FOR ORDER BY"},  # only rows that wait; for `doctor`
+    "unsent": {"SCAN outbox", "USE TEMP B-TREE FOR ORDER BY"},  # only rows that wait; for `doctor`
     "failures": {"SCAN event", "USE TEMP B-TREE FOR ORDER BY"},  # for `doctor`, which may take its time
 }
 
