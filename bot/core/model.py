@@ -19,7 +19,7 @@ class Model(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """As pydantic's, for values that hold nothing but their fields: a third of its time, and a step makes a dozen.
+        """As pydantic's, in a third of its time: these values hold nothing but their fields, and a step copies a dozen.
 
         `update` is not validated: only values that are already of the field's type.
         """
