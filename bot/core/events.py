@@ -11,7 +11,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from bot.core.model import Material, MessageRef, Model, Person, Place
+from bot.core.elsewhere import OpenRound
+from bot.core.model import ConversationId, Material, MessageRef, Model, Person, PersonId, Place
+from bot.core.policies import Settings
+from bot.core.replies.reading import Reading
 
 
 class MessageReceived(Model):
@@ -31,7 +34,11 @@ class MessageReceived(Model):
     partial: bool = False  # as long as the platform allows: more of the same paste may follow (RT-11)
     order: int | None = None  # position among the platform's message ids in this place (RP-7)
     declared: str | None = None  # the workflow that a program declares for its request: explicit intent (RT-16)
+    named: tuple[PersonId, ...] = ()  # people mentioned in the text, where the platform gives their ids
     unreadable: str | None = None  # what came instead of text, in words: "a voice message"
+    in_thread: bool = False  # said in the session's own thread, among others (RP-7)
+    summons: bool = False  # asks for an intake of these words, whose they may be: a request, never an answer (RT-13)
+    private: bool = False  # came by a way that shows it to nobody else: what it is told goes to this person alone
 
 
 class MessageEdited(Model):
@@ -63,6 +70,25 @@ class ButtonPressed(Model):
     ref: MessageRef
 
 
+class FormField(Model):
+    """What stands in one question's fields. Nothing here is prose to be read: a selection is a selection (RP-5)."""
+
+    chosen: str | None = None  # option key; "+" confirms a statement
+    text: str | None = None  # the words of Other, of an open answer, or of a correction
+    note: str | None = None
+
+
+class FormSubmitted(Model):
+    """A round's form was sent. `fields` by question number; a question without any field set was left alone."""
+
+    kind: Literal["form"] = "form"
+    person: Person
+    round: str
+    revision: int  # of the round that was seen (RD-15)
+    fields: dict[int, FormField]
+    ref: MessageRef
+
+
 class MessagePosted(Model):
     """One of our cards reached its place. `order` as in `MessageReceived`."""
 
@@ -88,8 +114,32 @@ class TimerDue(Model):
     name: str
 
 
+class Forwarded(Model):
+    """Somebody answered a round of this conversation from another one, by its number, and confirmed it (RP-4).
+
+    `reading` was made of the questions at `revision`; `ref` names the act and the conversation that it happened in.
+    """
+
+    kind: Literal["forwarded"] = "forwarded"
+    person: Person
+    origin: ConversationId
+    session: str
+    round: str
+    revision: int
+    reading: Reading
+    ref: MessageRef
+
+
 Event = Annotated[
-    MessageReceived | MessageEdited | MessageDeleted | ButtonPressed | MessagePosted | DeliveryFailed | TimerDue,
+    MessageReceived
+    | MessageEdited
+    | MessageDeleted
+    | ButtonPressed
+    | FormSubmitted
+    | MessagePosted
+    | DeliveryFailed
+    | TimerDue
+    | Forwarded,
     Field(discriminator="kind"),
 ]
 
@@ -101,6 +151,9 @@ class Envelope(Model):
     `at` is the runner's clock at receipt (UTC); `platform_at` is what the platform claims.
     `new_id` is a fresh random id of 10 characters that the step may use once, for a session.
     `about` is the card shown by the message replied to, pressed or edited, looked up by the runner.
+    `settings` are those of the place that a thread belongs to, where people have set any.
+    `elsewhere` (rounds of other conversations) and `numbered` (the intakes begun so far in this place and its
+    threads) are looked up only when a step says that it wants them (`Step.wants`); None = not looked up.
     """
 
     event_id: str
@@ -109,6 +162,9 @@ class Envelope(Model):
     platform_at: datetime | None = None
     new_id: str = ""
     about: str | None = None
+    elsewhere: tuple[OpenRound, ...] | None = None
+    numbered: int | None = None
+    settings: Settings | None = None
     event: Event
 
 

@@ -19,7 +19,7 @@ class Model(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """As pydantic's, in a third of its time: these values hold nothing but their fields, and a step copies a dozen.
+        """As pydantic's, in a third of its time: these values hold nothing but their fields; a step copies a dozen.
 
         `update` is not validated: only values that are already of the field's type.
         """
@@ -42,13 +42,19 @@ ConversationId = str  # "platform:place" or "platform:place/thread"
 
 
 class Person(Model):
-    """Somebody who acts. `kind` is what the platform says of the sender; only a `person` can ever answer."""
+    """Somebody who acts. `kind` is what the platform says of the sender; only a `person` can ever answer.
+
+    An `app` is a person's account used by a program that may not speak for them here (b13).
+    """
 
     id: PersonId
     name: str
-    kind: Literal["person", "bot", "channel"] = "person"
+    kind: Literal["person", "bot", "channel", "app"] = "person"
+    through: str | None = None  # the program that posted in their name
     handle: str | None = None  # how others mention them here, without the @; it can change hands, the id can not
     outside: bool = False  # a guest, or somebody from another organisation (RD-12)
+    member: bool = False  # the platform says that they belong to this place
+    groups: tuple[str, ...] = ()  # "platform:group": groups that they are in, where the platform knows any
 
 
 class Place(Model):
@@ -66,6 +72,7 @@ class MessageRef(Model):
     quote: str
     link: str | None = None
     card: str | None = None  # the card's platform message id, for an act without a message
+    confirms: str | None = None  # the message that this act said yes to, where it was asked back (RP-3)
     deleted_at: datetime | None = None  # the message is gone since; what it decided stands (RD-13)
 
 

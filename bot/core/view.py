@@ -182,19 +182,27 @@ def settled_words(session: Session) -> str:
 TRIGGERS = {"intake": "Intake", "ambiguity": "Ambiguity pause", "loopback": "Loopback"}
 
 
-def heading(round_: Round, count: str) -> str:
-    """A phase's round names phase, trigger and number (RD-8); a workflow's intake names the workflow (RD-17)."""
+def heading(round_: Round, count: str, number: int | None = None) -> str:
+    """A phase's round names phase, trigger and number (RD-8); a workflow's intake names the workflow (RD-17).
+
+    `number`: the intake's own, where several are open and people need it to tell them apart (RP-7).
+    """
+    if number is not None:
+        return f"#{number} · {heading(round_, count)}"
     if round_.phase is None:
         return f"{round_.title} · {count}"
     of = "" if round_.of is None else f" of {round_.of}"
     return f"[Phase {round_.phase}] Clarification — {TRIGGERS[round_.trigger]} · Round {round_.number}{of}"
 
 
-def round_card(session: Session, round_: Round, *, bulk: bool, route_note: str | None = None) -> Message:
+def round_card(
+    session: Session, round_: Round, *, bulk: bool, route_note: str | None = None, numbered: bool = False
+) -> Message:
     """The whole round in the text; answered questions folded to a line, buttons for the first open one."""
     count = len(round_.items)
     noun = "question" if count == 1 else "questions"
-    blocks = [text(bold(heading(round_, f"{count} {noun}")), kind="heading")]
+    number = session.number if numbered else None
+    blocks = [text(bold(heading(round_, f"{count} {noun}", number)), kind="heading")]
     if route_note:
         blocks.append(text(route_note))
     blocks.append(text(round_.purpose))
@@ -222,7 +230,7 @@ def round_card(session: Session, round_: Round, *, bulk: bool, route_note: str |
     rows = round_buttons(round_, bulk)
     if route_note:
         rows = (*rows, (Button(token=f"e:{session.id}", label="Something else"),))
-    return Message(blocks=tuple(blocks), buttons=rows)
+    return Message(blocks=tuple(blocks), buttons=rows, form=f"f:{round_.id}:{round_.revision}")
 
 
 def undo_row(round_: Round) -> tuple[tuple[Button, ...], ...]:
