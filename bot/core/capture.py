@@ -139,11 +139,10 @@ def exported(record: Clarification, chosen_at: datetime) -> dict[str, Any]:
 
 def round_result(session: Session, round_: Round, surface: str) -> dict[str, Any]:
     """What whoever asked gets back of one round (CA-5)."""
-    return {**round_summary(round_), "clarifications": _clarifications(session, (round_,), surface)}
+    return _round(round_, {"clarifications": _clarifications(session, (round_,), surface)})
 
 
-def round_summary(round_: Round) -> dict[str, Any]:
-    """`round_result` without the clarifications."""
+def _round(round_: Round, clarifications: dict[str, Any]) -> dict[str, Any]:
     resolved = [item for item in round_.items if item.status == "resolved"]
     return {
         "phase": round_.phase,
@@ -151,6 +150,7 @@ def round_summary(round_: Round) -> dict[str, Any]:
         "trigger": round_.trigger,
         "questions_asked": len(round_.items),
         "questions_resolved": len(resolved),
+        **clarifications,
         "bulk_accept_used": round_.bulk_used,
         "ready_to_proceed": len(resolved) == len(round_.items),
         "escalation_needed": False,
@@ -188,7 +188,7 @@ def document(session: Session, surface: str) -> dict[str, Any]:
         "deferred": [d.model_dump(exclude={"later"}) for d in session.dropped if d.later],
         "not_asked": [d.model_dump(exclude={"later"}) for d in session.dropped if not d.later],
         "notes": [note for round_ in session.rounds for note in round_.notes],
-        "rounds": [round_summary(round_) for round_ in session.rounds],
+        "rounds": [_round(round_, {}) for round_ in session.rounds],
     }
 
 
