@@ -58,7 +58,7 @@ def clarification(session: Session, round_: Round, item: Item, surface: str) -> 
         session=session.id,
         protocol=POLICIES[session.policy].protocol,
         phase=round_.phase,
-        round=round_.number,
+        round=round_.nth or round_.number,
         trigger=round_.trigger,
         question=question.id,
         topic=question.topic,
@@ -140,7 +140,7 @@ def round_result(session: Session, round_: Round, surface: str) -> dict[str, Any
     resolved = [item for item in round_.items if item.status == "resolved"]
     return {
         "phase": round_.phase,
-        "round": round_.number,
+        "round": round_.nth or round_.number,
         "trigger": round_.trigger,
         "questions_asked": len(round_.items),
         "questions_resolved": len(resolved),
@@ -150,8 +150,8 @@ def round_result(session: Session, round_: Round, surface: str) -> dict[str, Any
             if item.answer is not None
         ],
         "bulk_accept_used": round_.bulk_used,
-        "ready_to_proceed": len(resolved) == len(round_.items),
-        "escalation_needed": False,
+        "ready_to_proceed": len(resolved) == len(round_.items) and not round_.escalated,
+        "escalation_needed": round_.escalated,
     }
 
 
@@ -180,15 +180,15 @@ def document(session: Session, surface: str) -> dict[str, Any]:
             for round_, item in items
             if item.status == "resolved" and item.answer is not None
         ],
-        "settled": [s.model_dump() for s in session.settled],
+        "settled": [s.model_dump(exclude_none=True) for s in session.settled],
         "assumptions": list(session.assumptions),
         "open": [
             {"question": i.question.id, "topic": i.question.topic, "state": i.status, "words": i.words}
             for _, i in items
             if i.status != "resolved"
         ],
-        "deferred": [d.model_dump(exclude={"later"}) for d in session.dropped if d.later],
-        "not_asked": [d.model_dump(exclude={"later"}) for d in session.dropped if not d.later],
+        "deferred": [d.model_dump(exclude={"later"}, exclude_none=True) for d in session.dropped if d.later],
+        "not_asked": [d.model_dump(exclude={"later"}, exclude_none=True) for d in session.dropped if not d.later],
         "notes": [note for round_ in session.rounds for note in round_.notes],
         "rounds": [
             {k: v for k, v in round_result(session, r, surface).items() if k != "clarifications"}

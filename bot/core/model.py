@@ -76,6 +76,7 @@ class Option(Model):
     tradeoff: str = ""
     recommended: bool = False
     other: bool = False
+    value: str | None = None  # what the state holds when it is chosen, where that is not its label
 
 
 class Grounding(Model):

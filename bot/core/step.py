@@ -20,7 +20,7 @@ from bot.core.events import (
 )
 from bot.core.flows import editing, handover, listening, pressing
 from bot.core.model import Person
-from bot.core.state import Conversation
+from bot.core.state import Between, Conversation
 from bot.core.turn import Turn
 
 __all__ = ["Step", "step"]
@@ -87,6 +87,10 @@ def _posted(turn: Turn, event: MessagePosted) -> None:
         if session.undelivered is not None and (event.card == session.id or event.card.startswith(f"{session.id}.")):
             turn.audit("delivery.restored", session, card=event.card)
             session = session.model_copy(update={"undelivered": None})  # no `put`: no activity of a person
+            turn.set(sessions=tuple(session if s.id == session.id else s for s in turn.state.sessions))
+        if isinstance(session.stage, Between) and session.stage.card == event.card:
+            stage = session.stage.model_copy(update={"order": event.order})
+            session = session.model_copy(update={"stage": stage})
             turn.set(sessions=tuple(session if s.id == session.id else s for s in turn.state.sessions))
         for round_ in session.rounds:
             if round_.card == event.card:

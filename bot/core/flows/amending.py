@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from bot.core import view
+from collections.abc import Mapping
+
+from bot.core import scope, view
 from bot.core.capture import document
 from bot.core.flows import handover, intake
 from bot.core.model import Answer, MessageRef, Person
-from bot.core.replies.reading import Reading
+from bot.core.replies.reading import ItemReading, Reading
 from bot.core.state import Amend, Ended, Round, Session
 from bot.core.turn import Turn
 
@@ -27,6 +29,18 @@ def last_closed(turn: Turn, person: Person, about: str | None) -> tuple[Session,
             if about is None and mine and newest:
                 found = (session, round_)
     return found
+
+
+LOCKED = (
+    "The scope is locked, and that answer is part of it. /jump 3 opens the re-confirm, where you describe the change."
+)
+
+
+def locked(session: Session, round_: Round, answers: Mapping[int, ItemReading]) -> bool:
+    """Whether a change would reach into a locked scope: a lock refuses it and says what would lift it (RD-13)."""
+    if session.spec is None or not session.spec.lock.locked:
+        return False
+    return any((i := round_.item(n)) is not None and i.question.field in scope.INPUTS for n in answers)
 
 
 def propose(turn: Turn, session: Session, round_: Round, reading: Reading, person: Person, ref: MessageRef) -> bool:

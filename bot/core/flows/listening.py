@@ -9,7 +9,20 @@ from datetime import timedelta
 from bot.core import view
 from bot.core.capture import quote
 from bot.core.events import MessageReceived
-from bot.core.flows import amending, commands, confirming, gathering, handover, intake, labels, opening, replying
+from bot.core.flows import (
+    amending,
+    commands,
+    confirming,
+    gathering,
+    handover,
+    injection,
+    intake,
+    labels,
+    opening,
+    replying,
+    spec_commands,
+    spec_words,
+)
 from bot.core.flows.words import carries_on, command, pleasantry, without_mention, yes_or_no
 from bot.core.model import Material, MessageRef
 from bot.core.replies.reading import ItemReading, Proposal, Reading
@@ -61,13 +74,16 @@ def _whole(turn: Turn, event: MessageReceived) -> None:
     if said is not None and event.forwarded is None:
         commands.run(turn, *said, person, ref)
         return
+    bound = _bound(turn, about)
+    if event.forwarded is None and (ordered := spec_commands.parsed(turn, event.text, mentioned=mentioned)):
+        spec_commands.run(turn, *ordered, person, ref, bound[0] if bound is not None else None)
+        return
     direct = event.addressed or about is not None
     if event.forwarded is None:
         answered = confirming.typed(turn, person, event.text, about if about and about.startswith("p.") else None)
         if answered is not None:
             confirming.decide(turn, *answered, person, ref)
             return
-    bound = _bound(turn, about)
     typed_in = bound[0] if bound is not None else turn.state.current
     if event.forwarded is None and labels.pressed(turn, event, ref, typed_in, loose=turn.shared and not direct):
         return
@@ -75,6 +91,11 @@ def _whole(turn: Turn, event: MessageReceived) -> None:
         return
     if bound is not None and isinstance(bound[0].stage, Routing):
         _menu(turn, bound[0], event, ref, direct)
+        return
+    if bound is not None and _earlier_round(turn, *bound, event, ref):
+        return
+    if bound is not None and bound[0].stage.kind == "between":
+        spec_words.message(turn, bound[0], event, ref, direct)
         return
     if bound is not None and bound[1] is not None and bound[0].stage.kind == "asking":
         _round(turn, bound[0], bound[1], event, ref, direct)
@@ -99,9 +120,38 @@ def _whole(turn: Turn, event: MessageReceived) -> None:
             _round(turn, session, session.round, event, ref, direct)
         case "closing":
             _closing(turn, session, event, ref, direct)
+        case "between":
+            if not _new_request(turn, session, event, ref):
+                spec_words.message(turn, session, event, ref, direct)
         case "ended":
             turn.set(active=None)
             _idle(turn, event, ref, direct)
+
+
+def _earlier_round(
+    turn: Turn, session: Session, round_: Round | None, event: MessageReceived, ref: MessageRef
+) -> bool:
+    """A reply to the card of a round that has closed while its session goes on: a change, or nothing (RD-13)."""
+    if round_ is None or turn.about != round_.id or session.stage.kind == "ended" or event.forwarded is not None:
+        return False
+    if session.round is None or session.round.id == round_.id:
+        return False
+    reading = replying.read(turn, round_, event.text, event.decoded)
+    if amending.locked(session, round_, reading.answers):
+        turn.refuse(event.person, "the scope is locked", amending.LOCKED, session=session)
+    elif not (reading.answers and amending.propose(turn, session, round_, reading, event.person, ref)):
+        turn.tell(
+            f"That round is over. To change an answer of it, reply: change {round_.items[0].number} to …"
+            if round_.items
+            else "That round is over; what it settled was confirmed.",
+            session=session,
+        )
+    return True
+
+
+def _new_request(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef) -> bool:
+    """A workflow's command while a specification waits: asked about once (RT-7)."""
+    return event.forwarded is None and _leaves(turn, session, event, ref)
 
 
 def _numbered(turn: Turn, event: MessageReceived) -> bool:
@@ -346,6 +396,7 @@ def _round(
         turn.refuse(person, "may not answer here", refusal, session=session)
         return
     session = _keep_files(turn, session, event)
+    session = injection.note(turn, session, person, event.text, event.materials)
     if event.materials:  # a file sent with an answer belongs to its proof (b08)
         names = ", ".join(material.name for material in event.materials)
         ref = ref.model_copy(update={"quote": f"{ref.quote} [{quote(names)}]"})

@@ -1,0 +1,480 @@
+"""A specification from its name to its last phase: what is asked when, and what a person's "go on" does (SP-1, SP-2).
+
+Nothing advances by itself: every function here that begins something is called with a person's message.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+from bot.core import spec_view, view
+from bot.core.capture import quote, reference
+from bot.core.effects import Message
+from bot.core.flows import handover, injection, intake, phases
+from bot.core.flows.phases import keep
+from bot.core.gate import Violation
+from bot.core.model import MessageRef, Person, Question
+from bot.core.playbook import Playbook
+from bot.core.routing import route
+from bot.core.score import Score, score
+from bot.core.slots import build, held, in_play, policy_of, rounds_of, spec_of
+from bot.core.spec import (
+    CONFIRMED_IN,
+    FIRST,
+    SIGNALS_BANK,
+    Decision,
+    Note,
+    OpenPoint,
+    Run,
+    Signal,
+    Spec,
+    brief,
+    phase,
+)
+from bot.core.spec_evidence import gate_of
+from bot.core.state import Between, Request, Round, Session
+from bot.core.turn import Turn
+
+WORKFLOW = "spec/new"
+LONGEST_NAME = 60
+Trigger = Literal["intake", "ambiguity", "loopback"]
+
+_PARENT = re.compile(r"\s+(?:based on|addendum to|parent)[ :]+(.+)$", re.IGNORECASE)
+
+
+# -- the beginning -------------------------------------------------------------------------------------------------
+
+
+def begin(turn: Turn, session: Session, ref: MessageRef) -> Session:
+    """`/spec NAME`: a specification with its first round. Without a name it is called after the request."""
+    person = session.requester
+    title, parent_name = _named(session.request)
+    parent = _parent(turn, session, parent_name) if parent_name else None
+    inherited = _decisions(parent) if parent is not None else ()
+    spec = Spec(name=title, parent=parent.id if parent else None, inherited=inherited)
+    session = keep(turn, session, spec, policy="spec", workflow=WORKFLOW)
+    turn.audit(
+        "spec_created", session, person,
+        name=title, parent=spec.parent, user_message_ref=reference(ref),
+    )  # fmt: skip
+    lines = []
+    if parent_name and parent is None:
+        lines.append(f"I know no specification “{quote(parent_name)}” here, so nothing is taken over from one.")
+    elif parent is not None:
+        lines.append(f"Its parent is “{spec_of(parent).name}”: what that decided is not asked again.")
+    if lines:
+        turn.tell(*lines, session=session)
+    session = injection.note(turn, session, person, session.request.text, session.request.materials)
+    return start(turn, session, FIRST, person, ref)
+
+
+def _named(request: Request) -> tuple[str, str | None]:
+    """The name, and the name of the parent: `/spec Refunds v2 based on Refunds`."""
+    first = brief(request.text).split("\n", 1)[0].strip(" “”\"':")
+    found = _PARENT.search(f" {first}")
+    if found is not None:
+        first = f" {first}"[: found.start()].strip()
+    title = re.split(r"[:;.,—–]\s|\s[—–-]\s", first, maxsplit=1)[0].strip()
+    return quote(title)[:LONGEST_NAME] or "unnamed", found[1].strip(" .“”\"'") if found else None
+
+
+def _parent(turn: Turn, session: Session, wanted: str) -> Session | None:
+    """An earlier specification of this place, by its name or number."""
+    wanted = wanted.casefold().lstrip("#")
+    known = [s for s in turn.state.sessions if s.spec is not None and s.id != session.id]
+    return next((s for s in reversed(known) if wanted in (spec_of(s).name.casefold(), str(s.number))), None)
+
+
+def _decisions(parent: Session) -> tuple[Decision, ...]:
+    """What a parent holds, but for what each specification decides anew: its tier and its scope."""
+    name = spec_of(parent).name
+    return tuple(
+        Decision(field=field, value=h.value, words=h.words, source=f"“{name}”, {h.source}")
+        for field, h in held(parent).items()
+        if not field.startswith("scope_lock.") and field != "meta.complexity_tier"
+    )
+
+
+# -- a phase begins ------------------------------------------------------------------------------------------------
+
+
+def start(turn: Turn, session: Session, number: int, person: Person, ref: MessageRef) -> Session:
+    """Begin a phase, or do it again. Phase 3 opens with the scope (SC-3)."""
+    spec = spec_of(session)
+    old = spec.run(number)
+    run = Run(phase=number, run=old.run + 1 if old else 1, since=len(session.rounds) + 1, started_at=turn.at)
+    dropped = tuple(d for d in session.dropped if d.phase != number)
+    spec = spec.with_run(run).model_copy(update={"phase": number})
+    session = keep(turn, session, spec, dropped=dropped, stage=Between())
+    phase_audit(turn, session, "phase_rerun" if old else "phase_started", person, ref, run=run.run)
+    if number == CONFIRMED_IN and spec.lock.locked:
+        return ask_scope(turn, session)
+    return surface(turn, session, "loopback" if old else "intake")
+
+
+def phase_audit(turn: Turn, session: Session, event: str, person: Person, ref: MessageRef, **details: Any) -> None:
+    """An entry of the present phase, tied to the message that brought it about."""
+    number = spec_of(session).phase
+    turn.audit(event, session, person, user_message_ref=reference(ref), **details)
+    turn.records[-1] = turn.records[-1].model_copy(update={"phase": number})
+
+
+def ask_scope(turn: Turn, session: Session) -> Session:
+    """Show the locked scope and wait (SC-3)."""
+    return show(turn, session, "reconfirm", spec_view.reconfirm)
+
+
+def show(turn: Turn, session: Session, waits: str, card: Callable[[Session], Message], **stage: Any) -> Session:
+    """Put a card that waits for a person's word; `card` draws the session."""
+    name = f"{session.id}.w{turn.state.revision + 1}.{len(turn.effects)}"
+    session = turn.put(
+        session.model_copy(update={"stage": Between.model_validate({"waits": waits, "card": name, **stage})})
+    )
+    turn.say(card(session), card=name, about=session.id, session=session)
+    return session
+
+
+# -- a round -------------------------------------------------------------------------------------------------------
+
+
+def bank(turn: Turn, number: int) -> Playbook:
+    found = turn.book.playbooks.get(phase(number).bank)
+    if found is not None:
+        return found
+    return Playbook(workflow=phase(number).bank, title=phase(number).name, purpose="", policy="spec", entries=())
+
+
+def surface(turn: Turn, session: Session, trigger: Trigger, found: Score | None = None) -> Session:
+    """Put the phase's next round on the table: what earns its slot, or what is settled and waits for a "y"."""
+    spec = spec_of(session)
+    playbook = bank(turn, spec.phase)
+    signals = found.signals if found is not None else ()
+    extra = tuple(q for q in (asking(turn, session, s) for s in signals) if q is not None)
+    sent = tuple(m for m in session.request.materials if m.kind != "named")
+    materials = route("", sent, turn.book.packs[session.pack]).phases
+    built = build(playbook, session, spec.phase, materials, extra)
+    if trigger == "ambiguity":  # a pause asks about what is unclear, and nothing else
+        built = built.model_copy(update={"asked": tuple(q for q in built.asked if q in extra)})
+    keeps_settled = tuple(s for s in session.settled if s.phase != spec.phase)
+    keeps_dropped = tuple(d for d in session.dropped if d.phase != spec.phase)
+    session = turn.put(
+        session.model_copy(
+            update={"settled": (*keeps_settled, *built.settled), "dropped": (*keeps_dropped, *built.dropped)}
+        )
+    )
+    nth = len(rounds_of(session, spec.phase)) + 1
+    of_phase: dict[str, Any] = {
+        "phase": spec.phase,
+        "nth": nth,
+        "of": phases.MOST_ROUNDS,
+        "trigger": trigger,
+        "signals": signals,
+    }
+    if not built.asked:
+        return _settled_round(turn, session, of_phase)
+    full = built.full and trigger != "ambiguity"
+    purpose = _purpose(playbook, trigger, spec, policy_of(session).ceiling if full else None)
+    return intake.open_round(turn, session, built.asked, playbook.title, purpose, full=built.full, **of_phase)
+
+
+def _purpose(playbook: Playbook, trigger: Trigger, spec: Spec, ceiling: int | None) -> str:
+    """Why this round, and what is blocked until it is answered (RD-8)."""
+    made = phase(spec.phase).artefact
+    line = {
+        "intake": playbook.purpose,
+        "ambiguity": f"Something is unclear that the {made} rests on; it waits for these answers.",
+        "loopback": f"Only what is new or has changed since the phase was done; the {made} waits for it.",
+    }[trigger]
+    if ceiling is not None:
+        line += f" {ceiling} is the most that tier {spec.working_tier} asks at once: the request may be too wide."
+    return line.strip()
+
+
+def _settled_round(turn: Turn, session: Session, of_phase: dict[str, Any]) -> Session:
+    """A round of zero questions: what is taken as settled, and one "y" (RD-5). It counts as surfaced (CA-6)."""
+    number = len(session.rounds) + 1
+    name = f"{session.id}.{number}"
+    made = {
+        "id": name, "number": number, "title": phase(spec_of(session).phase).name, "purpose": "", "items": (),
+        "card": name, "opened_at": turn.at, **of_phase,
+    }  # fmt: skip
+    round_ = Round.model_validate(made)
+    session = turn.put(
+        session.model_copy(update={"stage": Between(waits="settled", card=name), "rounds": (*session.rounds, round_)})
+    )
+    intake.surfaced(turn, session, round_)
+    card = spec_view.settled_card(session, view.heading(round_, ""))
+    turn.say(card, card=name, session=session, round_=round_)
+    return session
+
+
+def asking(turn: Turn, session: Session, signal: Signal) -> Question | None:
+    """The question that asks about a signal: one of the phase's own, or that of its kind with its blanks filled."""
+    spec = spec_of(session)
+    own = {e.question.id: e.question for e in in_play(bank(turn, spec.phase), spec.working_tier)}
+    if signal.question in own:
+        return own[signal.question]
+    kinds = turn.book.playbooks.get(SIGNALS_BANK)
+    entry = next((e for e in kinds.entries if e.question.id == signal.kind), None) if kinds else None
+    if entry is None:
+        return None
+    return filled(entry.question, signal)
+
+
+def filled(question: Question, signal: Signal) -> Question:
+    """A question of a kind of signal, about this one."""
+    blanks = {"words": "", "where": "", "one": "", "other": "", "source": "", **signal.fill, "said": signal.said}
+    short = {key: view.shortened(value, 60) for key, value in blanks.items()}
+
+    def fill(text: str) -> str:
+        for key, value in short.items():
+            text = text.replace(f"{{{key}}}", value)
+        return text
+
+    return question.model_copy(
+        update={
+            "id": signal.id,
+            "topic": fill(question.topic),
+            "text": fill(question.text),
+            "why": fill(question.why),
+            "rationale": fill(question.rationale or "") or None,
+            "options": tuple(
+                o.model_copy(update={"label": fill(o.label), "tradeoff": fill(o.tradeoff)}) for o in question.options
+            ),
+            "stakes": signal.level,
+        }
+    )
+
+
+# -- going on --------------------------------------------------------------------------------------------------------
+
+
+def go_on(turn: Turn, session: Session, person: Person, ref: MessageRef) -> Session:
+    """`/continue`: the one next step, if nothing waits for an answer (RD-6)."""
+    stage = session.stage
+    if stage.kind == "asking" and session.round is not None:
+        bulk = turn.policy(session).bulk_accept
+        turn.outcome, turn.reason = "refused", "questions are open"
+        turn.tell(
+            "I can't go on before these are answered; nothing is decided meanwhile.",
+            view.still_open(session.round, bulk),
+            session=session,
+            round_=session.round,
+        )
+        return session
+    if isinstance(stage, Between) and stage.waits != "go":
+        turn.outcome, turn.reason = "refused", f"waits for an answer: {stage.waits}"
+        turn.tell("That decides nothing here; one answer is still needed:", session=session)
+        return again(turn, session)
+    spec = spec_of(session)
+    found = score(session, turn.book.playbooks)
+    step = phases.ahead(turn, session)
+    match step.step:
+        case "more":
+            return surface(turn, session, "intake")
+        case "pause":
+            return surface(turn, session, "ambiguity", found)
+        case "escalate":
+            return escalate(turn, session, person, ref, found)
+        case "gate" | "wait":
+            return refuse(turn, session, spec.phase, person, "a person")
+        case "next" | "finish":
+            return _complete(turn, session, found, person, ref)
+
+
+def _complete(turn: Turn, session: Session, found: Score, person: Person, ref: MessageRef) -> Session:
+    """A person lets the work through the gate of its phase; minors that were passed over are noted (SC-1)."""
+    spec = spec_of(session)
+    run = spec.present
+    if run.status == "started":
+        notes = tuple(Note(phase=spec.phase, signal=s, at=turn.at) for s in found.signals)
+        done = run.model_copy(update={"status": "completed", "completed_at": turn.at})
+        spec = spec.with_run(done).model_copy(update={"ambiguity_notes": (*spec.ambiguity_notes, *notes)})
+        session = keep(turn, session, spec)
+        phase_audit(turn, session, "gate_approved", person, ref)
+        phase_audit(
+            turn, session, "phase_completed", person, ref,
+            run=run.run, score=found.points, ambiguity_notes=[s.id for s in found.signals],
+        )  # fmt: skip
+        if found.signals:
+            turn.tell(f"Noted, not asked: {'; '.join(s.said for s in found.signals)}.", session=session)
+    following = phases.next_phase(spec)
+    if following is not None:
+        return start(turn, session, following, person, ref)
+    return handover.hand_over(
+        turn, session, f"The specification “{spec.name}” is whole: all seven phases are decided."
+    )
+
+
+def again(turn: Turn, session: Session) -> Session:
+    """Show again what waits for an answer; the same questions, never new ones."""
+    stage = session.stage
+    if stage.kind == "asking" and session.round is not None:
+        intake.show_card(turn, session, session.round, anew=True)
+        return session
+    if not isinstance(stage, Between):
+        return session
+    match stage.waits:
+        case "settled" if session.round is not None:
+            card = spec_view.settled_card(session, view.heading(session.round, ""))
+            turn.say(card, card=session.round.card, session=session, round_=session.round)
+        case "reconfirm":
+            return ask_scope(turn, session)
+        case "escalation":
+            return _show_ways(turn, session, score(session, turn.book.playbooks))
+        case "input":
+            turn.tell(INPUT, session=session)
+        case "rationale":
+            turn.tell("Why does the scope change? One sentence; it goes into the record.", session=session)
+        case "rerun":
+            return offer_rerun(turn, session)
+        case _:
+            turn.tell(phases.ahead(turn, session).words, session=session)
+    return session
+
+
+# -- the gate --------------------------------------------------------------------------------------------------------
+
+
+def refuse(turn: Turn, session: Session, number: int, person: Person | None, asker: str) -> Session:
+    """The gate is closed: each violation named, audited, and the round surfaced again (CA-6)."""
+    gate = gate_of(session, number)
+    turn.audit(
+        "clarification_gate_violation", session, person,
+        violations=[v.model_dump(exclude_none=True) for v in gate.violations], asked_by=asker,
+    )  # fmt: skip
+    turn.records[-1] = turn.records[-1].model_copy(update={"phase": number})
+    made = phase(number).artefact
+    lines = [f"The gate of {spec_view.name_of(number)} is closed; the {made} waits.", *_listed(gate.violations)]
+    spec = spec_of(session)
+    if spec.phase != number:
+        turn.tell(*lines, f"/jump {number} goes there.", session=session)
+        return session
+    if session.stage.kind == "between" and session.stage.waits == "go":
+        lines.append(f"/jump {number} asks again what is missing.")
+        turn.tell(*lines, session=session)
+        return session
+    turn.tell(*lines, session=session)
+    return again(turn, session)
+
+
+def _listed(violations: Sequence[Violation]) -> list[str]:
+    return [f"• {v.message}" for v in violations]
+
+
+# -- the ways out of an escalation -----------------------------------------------------------------------------------
+
+INPUT = (
+    "Send the revised request as one message; it is put beside the first one, and this phase starts over with both."
+)
+
+
+def escalate(turn: Turn, session: Session, person: Person, ref: MessageRef, found: Score) -> Session:
+    """Asking more would not help: the phase looks mis-scoped, and a person chooses the way (RD-7)."""
+    spec = spec_of(session)
+    spec = spec.with_run(spec.present.model_copy(update={"escalated": True}))
+    if session.round is not None:
+        session = turn.put_round(session, session.round.model_copy(update={"escalated": True}))
+    session = keep(turn, session, spec)
+    waiting = [d.question for d in phases.deferred(session)]
+    rounds = len(rounds_of(session, spec.phase))
+    phase_audit(
+        turn, session, "clarification_escalation", person, ref,
+        score=found.points, signals=[s.id for s in found.signals], not_asked=waiting, rounds=rounds,
+    )  # fmt: skip
+    phase_audit(turn, session, "phase_blocked", person, ref, reason="mis-scoped")
+    return _show_ways(turn, session, found)
+
+
+def _show_ways(turn: Turn, session: Session, found: Score) -> Session:
+    why = phases.escalation_why(session, found)
+    waiting = [d.topic for d in phases.deferred(session)]
+    return show(turn, session, "escalation", lambda s: spec_view.escalation(s, why, found, waiting))
+
+
+def way_out(turn: Turn, session: Session, choice: str, person: Person, ref: MessageRef) -> Session:
+    """One of the numbered ways: an earlier phase again, a revised request, or on with open points."""
+    spec = spec_of(session)
+    kinds = ("rerun", "revise", "carry") if spec.phase > 1 else ("revise", "carry")
+    kind = kinds[int(choice) - 1]
+    close_card(turn, session, f"✔ {choice}")
+    if session.round is not None:
+        session = turn.put_round(session, session.round.model_copy(update={"escalated": False}))
+    phase_audit(turn, session, "clarification_escalation", person, ref, way=kind, words=ref.quote)
+    if kind == "rerun":
+        session = turn.put(session.model_copy(update={"stage": Between()}))
+        return start(turn, session, spec.phase - 1, person, ref)
+    if kind == "revise":
+        session = turn.put(session.model_copy(update={"stage": Between(waits="input")}))
+        turn.tell(INPUT, session=session)
+        return session
+    return _carry(turn, session, person, ref)
+
+
+def _carry(turn: Turn, session: Session, person: Person, ref: MessageRef) -> Session:
+    """Go on: what was not asked becomes named open points, with the person's words. Nothing is decided by it."""
+    spec = spec_of(session)
+    waiting = [(d.topic, d.question) for d in phases.deferred(session)]
+    unclear = [(s.said, s.id) for s in score(session, turn.book.playbooks).signals]
+    points = []
+    for place, (text, name) in enumerate((*waiting, *unclear), start=len(spec.open_points) + 1):
+        point = OpenPoint(
+            id=f"V-{place:03d}", phase=spec.phase, text=text, words=ref.quote,
+            raised_at=turn.at, raised_by=person.id, user_message_ref=reference(ref),
+        )  # fmt: skip
+        points.append(point)
+        phase_audit(
+            turn, session, "verify_item_raised", person, ref, id=point.id, text=text, about=name, words=ref.quote
+        )
+    carried = {name for _, name in waiting}
+    dropped = tuple(
+        d.model_copy(update={"later": False, "reason": "Carried on as an open point, on a person's word."})
+        if d.question in carried and d.phase == spec.phase
+        else d
+        for d in session.dropped
+    )
+    run = spec.present.model_copy(update={"carried": True})
+    spec = spec.with_run(run).model_copy(update={"open_points": (*spec.open_points, *points)})
+    session = keep(turn, session, spec, stage=Between(), dropped=dropped)
+    listed = [f"{p.id} {p.text}" for p in points]
+    turn.tell("Carried as open points:", *listed, phases.ahead(turn, session).words, session=session)
+    return session
+
+
+def revised(turn: Turn, session: Session, text: str, person: Person, ref: MessageRef) -> Session:
+    """The revised request: put beside the first one; the phase starts over with both."""
+    spec = spec_of(session)
+    request = session.request.model_copy(update={"text": f"{session.request.text}\n{text.strip()}".strip()})
+    session = turn.put(session.model_copy(update={"request": request}))
+    session = injection.note(turn, session, person, text, ())
+    return start(turn, session, spec.phase, person, ref)
+
+
+# -- after a change of the scope -------------------------------------------------------------------------------------
+
+
+def offer_rerun(turn: Turn, session: Session) -> Session:
+    """Offer to do again what the change has made doubtful (SC-3)."""
+    doubtful = phases.doubtful(turn, session)
+    if not doubtful:
+        return ask_scope(turn, session)
+    named = ", ".join(f"{phase(n).name} (/jump {n})" for n in doubtful)
+    return show(
+        turn, session, "rerun",
+        lambda s: spec_view.lines(
+            "What the change touches",
+            f"Done under the old scope: {named}. Doing one again asks only what rests on what has changed.",
+            "Press one, or write: go on",
+            rows=spec_view.buttons(s),
+        ),
+        doubtful=doubtful,
+    )  # fmt: skip
+
+
+def close_card(turn: Turn, session: Session, words: str) -> None:
+    """The card that waited loses its buttons and says what was decided."""
+    stage = session.stage
+    if isinstance(stage, Between) and stage.card is not None:
+        turn.redraw(stage.card, view.says(words), session)
