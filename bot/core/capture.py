@@ -22,6 +22,8 @@ def quote(text: str) -> str:
 
 def reference(ref: MessageRef) -> str:
     """A reference as one line: the platform's id, the link where there is one, what was said or pressed (CA-2)."""
+    if ref.verbatim is not None:
+        return ref.verbatim
     where = ref.id if ref.link is None else f"{ref.id} <{ref.link}>"
     act = f'{where}: "{ref.quote}"' if ref.card is None else f'{where} on {ref.card}: pressed "{ref.quote}"'
     return act if ref.deleted_at is None else f"{act} (message deleted {iso(ref.deleted_at)})"

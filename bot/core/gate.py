@@ -51,6 +51,7 @@ class Evidence(Model):
     rounds: tuple[Surfaced, ...] = ()
     bulk: bool = False
     scope_locked: bool = False
+    missing: tuple[str, ...] = ()  # what keeps the scope from being locked, where that is known
     reconfirmed: bool = False
     escalated: bool = False  # an escalation waits for one of its ways out
 
@@ -88,7 +89,8 @@ def check(session: str, evidence: Evidence) -> Gate:
         text = "The phase was escalated; a person has to choose how it goes on."
         found.append(Violation(code="escalated", message=text))
     if number == LOCKED_IN and not evidence.scope_locked:
-        text = "The scope is not locked: tier, what is in and out, surfaces and comparators have to be decided."
+        why = "; ".join(evidence.missing) or "tier, what is in and out, surfaces and comparators have to be decided"
+        text = f"The scope is not locked: {why}."
         found.append(Violation(code="scope_not_locked", message=text))
     if number == CONFIRMED_IN and not evidence.reconfirmed:
         text = "The locked scope has not been confirmed again in this phase."

@@ -49,6 +49,7 @@ class MessageRef(Model):
     quote: str
     link: str | None = None
     card: str | None = None  # the card's platform message id, for an act without a message
+    verbatim: str | None = None  # an imported reference, as the file has it
     deleted_at: datetime | None = None  # the message is gone since; what it decided stands (RD-13)
 
 
@@ -142,3 +143,4 @@ class Answer(Model):
     by_name: str
     ref: MessageRef
     at: datetime
+    claimed_at: datetime | None = None  # of an imported answer: the time that the file claims (AU-1)

@@ -12,7 +12,7 @@ from bot.core.slots import Held, held, spec_of
 from bot.core.spec import FEWEST_COMPARATORS, SCOPE_FIELDS, TIERS, Lock, Spec, brief
 from bot.core.state import Session
 
-TIER, BOUNDARY = "meta.complexity_tier", "scope_lock.boundary"
+TIER, BOUNDARY, OUT = "meta.complexity_tier", "scope_lock.boundary", "scope_lock.out_of_scope"
 SURFACES, COMPARATORS = "scope_lock.surface_count", "scope_lock.comparator_count"
 INPUTS: Final[Mapping[str, str]] = {  # field -> what it is called; all four lock the scope
     TIER: "the tier",
@@ -91,6 +91,8 @@ def inputs(session: Session) -> Inputs:
     if tier is None:
         missing[TIER] = "no tier is set"
     limits = boundary(fields[BOUNDARY].value) if BOUNDARY in fields else ((), ())
+    if OUT in fields and fields[OUT].value not in ("", "nothing"):
+        limits = (limits[0], tuple(dict.fromkeys((*limits[1], fields[OUT].value))))
     if not any(limits):
         missing[BOUNDARY] = "nothing says what is in"
     surfaces = _count(fields, SURFACES, missing)
@@ -109,7 +111,7 @@ def _count(fields: Mapping[str, Held], field: str, missing: dict[str, str]) -> i
         return None
     number = count_in(fields[field].value)
     if number is None:
-        missing[field] = f"“{fields[field].words}” holds no one number"
+        missing[field] = f"“{fields[field].value}” holds no one number"
     return number
 
 

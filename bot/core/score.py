@@ -8,14 +8,14 @@ not count, nor what has been asked about before, nor a minor one that was passed
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 
 from bot.core import score_words as lists
 from bot.core.model import Model
 from bot.core.own_words import own_words
 from bot.core.playbook import Entry, Playbook
-from bot.core.scope import BOUNDARY, SURFACES, boundary, count_in, inputs
+from bot.core.scope import BOUNDARY, INPUTS, OUT, SURFACES, boundary, count_in, inputs
 from bot.core.slots import Held, answered, held, in_play, rounds_of, spec_of
 from bot.core.spec import ESCALATE_AT, PAUSE_AT, SIGNALS_BANK, Signal, brief
 from bot.core.state import Session
@@ -56,8 +56,8 @@ class Score(Model):
         return "pause" if self.points >= PAUSE_AT else "go"
 
 
-def score(session: Session, playbooks: Mapping[str, Playbook], *, open_round: Collection[str] = ()) -> Score:
-    """The present phase's score. `open_round`: ids of questions on the table; what they ask does not count."""
+def score(session: Session, playbooks: Mapping[str, Playbook]) -> Score:
+    """The present phase's score. What a question on the table asks about does not count (RD-7)."""
     spec = spec_of(session)
     bank = playbooks.get(f"spec/phase-{spec.phase}")
     kinds = playbooks.get(SIGNALS_BANK)
@@ -68,6 +68,8 @@ def score(session: Session, playbooks: Mapping[str, Playbook], *, open_round: Co
     found: dict[str, Signal] = {}
     for signal in (*_detected(session, entries), *spec.signals):
         found.setdefault(signal.id, signal.model_copy(update={"level": levels[signal.kind]}))
+    table = session.round.open_items if session.stage.kind == "asking" and session.round is not None else ()
+    open_round = {i.question.id for i in table} | {i.question.field for i in table}
     noted = {note.signal.id for note in spec.ambiguity_notes}
     asked = {i.question.id for r in rounds_of(session, spec.phase, whole=True) for i in r.items}
     carried = {point.text for point in spec.open_points}
@@ -75,9 +77,8 @@ def score(session: Session, playbooks: Mapping[str, Playbook], *, open_round: Co
         s
         for s in found.values()
         if s.id not in noted
-        and s.said not in carried
-        and s.id not in open_round
-        and (s.question not in open_round or not s.question)
+        and (s.said not in carried or s.field in INPUTS)
+        and not {s.id, s.question, s.field} & (open_round - {""})
         and s.id not in asked
     )
     return Score(signals=kept)
@@ -100,8 +101,9 @@ def _texts(session: Session) -> Iterator[tuple[str, str, str]]:
     spec = spec_of(session)
     if spec.phase == 1:
         yield "request", "the request", own_words(brief(session.request.text)).own
-    for question, item in answered(session, spec.phase).items():
-        if item.answer is None or item.question.stakes != "critical":
+    unusable = inputs(session).missing if spec.phase == 1 else {}
+    for question, (item, _) in answered(session, spec.phase).items():
+        if item.answer is None or item.question.stakes != "critical" or item.question.field in unusable:
             continue
         words = " ".join(filter(None, (item.answer.text, item.answer.note)))
         if words:
@@ -134,7 +136,7 @@ def _vague(session: Session, _entries: Sequence[Entry]) -> Iterator[Signal]:
         found = [w for w in lists.VAGUE if contains(words, w)]
         if found and count_in(words) is None:
             listed = ", ".join(f"“{w}”" for w in found)
-            said = f"{where}: {listed} {'is' if len(found) == 1 else 'are'} not a number"
+            said = f"{where}: {listed} {'is no number' if len(found) == 1 else 'are no numbers'}"
             fill = {"words": found[0], "where": where}
             yield _signal("vague_quantifier", name, said, words.strip()[:200], question="vague_quantifier", fill=fill)
 
@@ -159,7 +161,7 @@ def _boundary(session: Session, _entries: Sequence[Entry]) -> Iterator[Signal]:
     if spec.phase != 1 or BOUNDARY not in fields:
         return
     within, outside = boundary(fields[BOUNDARY].value)
-    if within and not outside:
+    if within and not outside and OUT not in fields:
         said = "what is in is said, what is out is not"
         yield _signal("boundary_unstated", "out", said, fields[BOUNDARY].words, question="boundary_unstated")
 
@@ -183,7 +185,7 @@ def _contradictions(session: Session, entries: Sequence[Entry]) -> Iterator[Sign
     spec = spec_of(session)
     mine = answered(session, spec.phase)
     for entry in entries:
-        item = mine.get(entry.question.id)
+        item = mine[entry.question.id].item if entry.question.id in mine else None
         if item is None or item.answer is None or item.answer.chosen is None:
             continue
         for rule in entry.against.get(item.answer.chosen, ()):
@@ -194,7 +196,7 @@ def _contradictions(session: Session, entries: Sequence[Entry]) -> Iterator[Sign
     lock = spec.lock
     if not lock.locked:
         return
-    for question, item in mine.items():
+    for question, (item, _) in mine.items():
         words = " ".join(filter(None, (item.answer.text, item.answer.note))) if item.answer else ""
         number = _surfaces_in(words)
         if number is not None and number != lock.surface_count and item.question.field != SURFACES:

@@ -6,7 +6,7 @@ evidence of a phase stays its own (CA-6), its answers are known everywhere.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -76,31 +76,41 @@ def value_of(item: Item) -> str | None:
     return option.value or option.label
 
 
-def answered(session: Session, phase: int) -> dict[str, Item]:
+class Given(NamedTuple):
+    """A resolved item, and the number of the session's round that it stands in."""
+
+    item: Item
+    round: int
+
+
+def answered(session: Session, phase: int) -> dict[str, Given]:
     """The latest resolved item of each question that this phase has asked, in any of its runs."""
     rounds = rounds_of(session, phase, whole=True)
-    return {i.question.id: i for r in rounds for i in r.items if i.status == "resolved"}
+    return {i.question.id: Given(i, r.number) for r in rounds for i in r.items if i.status == "resolved"}
 
 
 def in_play(playbook: Playbook, tier: int) -> tuple[Entry, ...]:
     return tuple(e for e in playbook.entries if not e.tiers or tier in e.tiers)
 
 
-def stale(entry: Entry, item: Item, spec: Spec) -> str | None:
+def stale(entry: Entry, given: Given, spec: Spec) -> str | None:
     """The changed field of the scope that makes an earlier answer doubtful, or None."""
-    if item.answer is None:
-        return None
-    later = {c.field for c in spec.lock.changes if c.at > item.answer.at}
+    later = {c.field for c in spec.lock.changes if given.round <= c.rounds}
     return next((field for field in entry.depends if field.removeprefix("scope_lock.") in later), None)
 
 
 def build(
-    playbook: Playbook, session: Session, phase: int, sent: Sequence[int], extra: Sequence[Question] = ()
+    playbook: Playbook,
+    session: Session,
+    phase: int,
+    sent: Sequence[int],
+    extra: Sequence[Question] = (),
+    unusable: Container[str] = (),
 ) -> Built:
     """Judge every candidate of a phase's bank; what is not asked is kept with its reason.
 
     `sent`: phases of the files that came with the request, as in `build_round`. `extra`: questions that ambiguity
-    signals lead to; they are asked before the rest of the bank.
+    signals lead to; they are asked before the rest of the bank. `unusable`: fields whose value does not do.
     """
     spec = spec_of(session)
     tier, fields, before = spec.working_tier, held(session), answered(session, phase)
@@ -120,9 +130,12 @@ def build(
             named = ", ".join(TIERS[t] for t in entry.tiers)
             reason = f"At tier {tier_words(tier)} it is not in play; it is asked at: {named}."
             dropped.append(Dropped(question=question.id, topic=question.topic, reason=reason))
+        elif earlier is not None and question.field in unusable:
+            candidates.append(adjusted(entry, fields, tier))
         elif earlier is not None and question.id not in doubted and stale(entry, earlier, spec) is None:
-            value = view.answer_words(question, earlier.answer) if earlier.answer else ""
-            settled.append(_settled(question, value, earlier.clarification or "", value_of(earlier)))
+            item = earlier.item
+            value = view.answer_words(question, item.answer) if item.answer else ""
+            settled.append(_settled(question, value, item.clarification or "", value_of(item)))
         elif known is not None and question.id not in doubted and earlier is None and known.phase != phase:
             settled.append(_settled(question, known.words, known.source, known.value))
         else:

@@ -81,6 +81,7 @@ class Change(Model):
     at: datetime
     by: PersonId
     user_message_ref: str
+    rounds: int = 0  # how many rounds the session had by then: their answers may rest on what has changed
 
 
 class Lock(Model):
@@ -185,6 +186,7 @@ class Spec(Model):
     ambiguity_notes: tuple[Note, ...] = ()
     open_points: tuple[OpenPoint, ...] = ()
     incidents: int = 0
+    earlier_requests: tuple[str, ...] = ()  # the words that a revised request took the place of
 
     @property
     def working_tier(self) -> int:

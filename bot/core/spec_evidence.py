@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bot.core import scope
 from bot.core.capture import reference
 from bot.core.gate import Asked, Evidence, Gate, Surfaced, check
 from bot.core.slots import rounds_of, spec_of
@@ -26,6 +27,7 @@ def of_session(session: Session, number: int) -> Evidence:
         ),
         bulk=any(r.bulk_used for r in rounds),
         scope_locked=spec.lock.locked,
+        missing=tuple(f"{scope.INPUTS[field]}: {why}" for field, why in scope.inputs(session).missing.items()),
         reconfirmed=run is not None and confirmed_at is not None and confirmed_at >= run.started_at,
         escalated=waits in ("escalation", "input") and number == spec.phase,
     )

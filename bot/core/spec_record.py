@@ -186,8 +186,10 @@ def _clarified(session: Session, round_: Round, surface: str, number: int) -> di
     assert item.answer is not None
     made = exported(clarification(session, round_, item, surface), item.answer.at)
     value = next((o.value for o in item.question.options if o.key == item.answer.chosen), None)
+    claimed = item.answer.claimed_at
     return {
         **made,
+        **({} if claimed is None else {"imported": True, "claimed_at": iso(claimed)}),
         "run_round": round_.number,
         "question": item.question.id,
         "field": item.question.field,

@@ -143,7 +143,7 @@ def escalation(session: Session, why: str, found: Score, waiting: Sequence[str])
         *(score_lines(found) if found.signals else ()),
         f"Not asked yet: {', '.join(waiting)}" if waiting else "",
         *options,
-        f"Write a number, in your own words why, or press. 1–{len(options)}.",
+        f"Write a number (1–{len(options)}) and why, in your own words; or press.",
         rows=buttons(session),
     )
 
@@ -183,6 +183,16 @@ def phase_words(session: Session, number: int) -> str:
     return f"round {rounds[-1].nth} of 3, {count} of {len(items)} answered"
 
 
+WAITS = {  # what a person is asked for while no round is open
+    "settled": "your “y” to what the phase takes as settled",
+    "reconfirm": "whether this is still the scope",
+    "rationale": "why the scope changes",
+    "rerun": "whether a phase is done again",
+    "escalation": "which way it goes on",
+    "input": "the revised request",
+}
+
+
 def status(session: Session, bulk: bool, ahead: str) -> list[str]:
     """Five lines: where it stands, the scope, what is open, why it matters, how to go on."""
     spec = spec_of(session)
@@ -204,7 +214,9 @@ def status(session: Session, bulk: bool, ahead: str) -> list[str]:
         names, _, how = still.partition(". ")
         return [head, scope, f"{names}.", f"Why it matters: {first.why}", how or still]
     points = [p.id for p in spec.open_points if p.status == "open"]
+    waits = WAITS.get(session.stage.waits) if isinstance(session.stage, Between) else None
     carried = f"Open points carried: {', '.join(points)}." if points else "No question is open."
+    carried = carried if waits is None else f"Open: {waits}."
     why = f"Why it matters: the {phase(spec.phase).artefact} waits for it."
     return [head, scope, carried, why, ahead]
 

@@ -12,13 +12,16 @@ from bot.core.events import (
     ButtonPressed,
     DeliveryFailed,
     Envelope,
+    GateRefused,
     MessageDeleted,
     MessageEdited,
     MessagePosted,
     MessageReceived,
+    SignalsRaised,
+    SpecImported,
     TimerDue,
 )
-from bot.core.flows import editing, handover, listening, pressing
+from bot.core.flows import editing, handover, importing, listening, pressing, spec_programs
 from bot.core.model import Person
 from bot.core.state import Between, Conversation
 from bot.core.turn import Turn
@@ -50,6 +53,12 @@ def step(state: Conversation | None, envelope: Envelope, book: Book) -> Step:
             _undelivered(turn, event)
         case TimerDue():
             _due(turn, event)
+        case GateRefused():
+            spec_programs.gate_refused(turn, event)
+        case SignalsRaised():
+            spec_programs.signals_raised(turn, event)
+        case SpecImported():
+            importing.imported(turn, event)
         case _:
             assert_never(event)
     if isinstance(event, MessageReceived | MessageEdited | ButtonPressed) and turn.outcome != "ignored":

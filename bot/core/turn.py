@@ -31,6 +31,7 @@ from bot.core.events import ButtonPressed, Envelope, MessageEdited, MessageRecei
 from bot.core.model import MessageRef, Person
 from bot.core.policies import POLICIES, Policy
 from bot.core.routing.pack import Pack
+from bot.core.spec_record import spec_state
 from bot.core.state import Ancient, Ask, Conversation, Ended, Pending, Round, Session, Settle
 
 
@@ -270,6 +271,11 @@ class Turn:
             reason=self.reason,
         )
 
+    def _result(self, session: Session) -> dict[str, Any]:
+        """The hand-over document; a specification's holds its whole state beside it."""
+        made = document(session, self.surface)
+        return made if session.spec is None else {**made, "spec_state": spec_state(session, self.surface)}
+
     def _row(self, session: Session) -> SessionRow:
         ended = session.stage if isinstance(session.stage, Ended) else None
         return SessionRow(
@@ -280,7 +286,7 @@ class Turn:
             request=session.request.text,
             started_at=session.started_at,
             ended_at=ended.at if ended else None,
-            result=document(session, self.surface) if ended else None,
+            result=self._result(session) if ended else None,
         )
 
 

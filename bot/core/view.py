@@ -210,7 +210,7 @@ def round_card(session: Session, round_: Round, *, bulk: bool, route_note: str |
         blocks.append(text(f"Ambiguity score: {points}"))
         blocks += [text(f"• {s.said} (+{s.points}; {shortened(s.evidence)})") for s in round_.signals]
     settled = settled_words(session, round_.phase)
-    if settled and untouched:
+    if settled and untouched and round_.trigger != "ambiguity":
         known = "your message says it" if round_.phase is None else "it is settled"
         blocks.append(text(f"Not asked, because {known}: {settled}."))
     later = [d.topic for d in session.dropped if d.later and d.phase == round_.phase]

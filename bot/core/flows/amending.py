@@ -86,6 +86,8 @@ def propose(turn: Turn, session: Session, round_: Round, reading: Reading, perso
 def _question(session: Session) -> str:
     if isinstance(session.stage, Ended) and session.stage.how != "completed":
         return f"This intake was {session.stage.how} and nothing was handed on. Change its record all the same?"
+    if session.stage.kind != "ended":
+        return "That round is closed. Change its answer all the same?"
     return "This round is closed and its result was handed on. Change it, and send the change after it?"
 
 

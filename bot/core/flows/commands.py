@@ -60,13 +60,13 @@ def name_of(session: Session) -> str:
 
 def where(session: Session) -> str:
     round_ = session.round
+    if session.spec is not None and session.stage.kind != "ended":
+        return f"{spec_view.name_of(session.spec.phase)}, {spec_view.phase_words(session, session.spec.phase)}"
     if session.stage.kind == "routing":
         return "waiting for your choice of workflow"
     if session.stage.kind == "asking" and round_ is not None:
         count = len(round_.items) - len(round_.open_items)
         return f"{count} of {len(round_.items)} answered"
-    if session.spec is not None and session.stage.kind != "ended":
-        return f"{spec_view.name_of(session.spec.phase)}, {spec_view.phase_words(session, session.spec.phase)}"
     if session.stage.kind == "closing":
         return "answered, about to be handed over"
     return session.stage.how if session.stage.kind == "ended" else session.stage.kind

@@ -11,6 +11,12 @@ from bot.core.state import Session
 from bot.core.turn import Turn
 
 
+def only_quoted(text: str) -> bool:
+    """Whether the message holds quoted lines and nothing else."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    return bool(lines) and all(line.lstrip().startswith((">", "❯")) for line in lines)
+
+
 def note(
     turn: Turn, session: Session, person: Person, text: str, materials: Iterable[Material], *, told: bool = True
 ) -> Session:

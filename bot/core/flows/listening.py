@@ -378,6 +378,9 @@ def _round(
         else:
             turn.ignore("ordinary talk")
         return
+    if injection.only_quoted(event.text):
+        _only_quoted(turn, session, round_, event, direct)
+        return
     if event.quoted and replying.read(turn, round_, event.quoted, event.decoded).kind in CLAIMS:
         _claimed(turn, session, round_, event, event.quoted, None)
     reading = _reading(turn, session, round_, event)
@@ -486,6 +489,28 @@ def _forwarded(turn: Turn, session: Session, round_: Round, event: MessageReceiv
         turn.tell(f"{lead} Answer in your own words.", session=session, round_=round_)
         return
     offer = Reading(kind="needs_confirmation", proposals=(Proposal(kind="answers", answers=answers),))
+    replying.confirm(turn, session, round_, offer, event.person, event.ref, lead=(lead,))
+
+
+def _only_quoted(turn: Turn, session: Session, round_: Round, event: MessageReceived, direct: bool) -> None:
+    """A message of quoted lines and nothing else: what it says may be taken as the person's own, if they say so."""
+    reading = replying.read(turn, round_, event.text, event.decoded)
+    if turn.shared and not direct and not reading.shaped:
+        turn.ignore("ordinary talk")
+        return
+    refusal = intake.may_answer(turn, session, event.person)
+    if refusal is not None:
+        turn.refuse(event.person, "may not answer here", refusal, session=session)
+        return
+    session = injection.note(turn, session, event.person, event.text, event.materials)
+    said = {
+        n: i for n, i in reading.answers.items() if i.key != "skip" and (i.text or i.key not in ("other", "answer"))
+    }
+    lead = "You sent only quoted words, and these decide nothing here."
+    if not said:
+        turn.tell(f"{lead} Answer in your own words.", session=session, round_=round_)
+        return
+    offer = Reading(kind="needs_confirmation", proposals=(Proposal(kind="answers", answers=said),))
     replying.confirm(turn, session, round_, offer, event.person, event.ref, lead=(lead,))
 
 

@@ -132,7 +132,7 @@ def settle_scope(turn: Turn, session: Session, person: Person, act: MessageRef) 
             f"out: {'; '.join(fresh.out_of_scope) or 'nothing is ruled out'}."
         )
         return session, tuple(told)
-    changes = differences(turn, spec, spec.lock, fresh, act.quote, person, ref)
+    changes = differences(turn, session, fresh, act.quote, person, ref)
     if changes:
         session = change_scope(turn, session, fresh, changes, person)
         told += spec_view.change_lines(spec_of(session).lock, len(spec.lock.changes))
@@ -154,9 +154,11 @@ def lock_details(lock: Lock) -> dict[str, Any]:
 
 
 def differences(
-    turn: Turn, spec: Spec, old: Lock, new: Lock, rationale: str, person: Person, ref: str
+    turn: Turn, session: Session, new: Lock, rationale: str, person: Person, ref: str
 ) -> tuple[Change, ...]:
-    """Field by field, what differs between two locks."""
+    """Field by field, what differs between the lock and another one."""
+    spec, rounds = spec_of(session), len(session.rounds)
+    old = spec.lock
     return tuple(
         Change(
             at_phase=spec.phase,
@@ -167,6 +169,7 @@ def differences(
             at=turn.at,
             by=person.id,
             user_message_ref=ref,
+            rounds=rounds,
         )
         for field in SCOPE_FIELDS
         if getattr(old, field) != getattr(new, field)
@@ -185,7 +188,7 @@ def change_scope(turn: Turn, session: Session, new: Lock, changes: tuple[Change,
     lock = new.model_copy(update=kept)
     session = keep(turn, session, spec.model_copy(update={"lock": lock, "tier": lock.complexity_tier}))
     for change in changes:
-        details: dict[str, Any] = change.model_dump(mode="json", exclude={"at", "by", "was"})
+        details: dict[str, Any] = change.model_dump(mode="json", exclude={"at", "by", "was", "rounds"})
         details["from"] = change.was
         turn.audit("scope_change", session, person, **details)
         if change.field == "complexity_tier":

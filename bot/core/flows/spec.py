@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
-from bot.core import spec_view, view
+from bot.core import scope, spec_view, view
 from bot.core.capture import quote, reference
 from bot.core.effects import Message
 from bot.core.flows import handover, injection, intake, phases
@@ -23,6 +23,7 @@ from bot.core.slots import build, held, in_play, policy_of, rounds_of, spec_of
 from bot.core.spec import (
     CONFIRMED_IN,
     FIRST,
+    LOCKED_IN,
     SIGNALS_BANK,
     Decision,
     Note,
@@ -154,7 +155,8 @@ def surface(turn: Turn, session: Session, trigger: Trigger, found: Score | None 
     extra = tuple(q for q in (asking(turn, session, s) for s in signals) if q is not None)
     sent = tuple(m for m in session.request.materials if m.kind != "named")
     materials = route("", sent, turn.book.packs[session.pack]).phases
-    built = build(playbook, session, spec.phase, materials, extra)
+    unusable = scope.inputs(session).missing if spec.phase == LOCKED_IN else {}
+    built = build(playbook, session, spec.phase, materials, extra, unusable)
     if trigger == "ambiguity":  # a pause asks about what is unclear, and nothing else
         built = built.model_copy(update={"asked": tuple(q for q in built.asked if q in extra)})
     keeps_settled = tuple(s for s in session.settled if s.phase != spec.phase)
@@ -367,7 +369,8 @@ def _listed(violations: Sequence[Violation]) -> list[str]:
 # -- the ways out of an escalation -----------------------------------------------------------------------------------
 
 INPUT = (
-    "Send the revised request as one message; it is put beside the first one, and this phase starts over with both."
+    "Send the revised request as one message. It takes the place of the first one, which stays in the record, and "
+    "this phase starts over; what is answered is not asked again."
 )
 
 
@@ -417,7 +420,8 @@ def _carry(turn: Turn, session: Session, person: Person, ref: MessageRef) -> Ses
     """Go on: what was not asked becomes named open points, with the person's words. Nothing is decided by it."""
     spec = spec_of(session)
     waiting = [(d.topic, d.question) for d in phases.deferred(session)]
-    unclear = [(s.said, s.id) for s in score(session, turn.book.playbooks).signals]
+    found = score(session, turn.book.playbooks).signals
+    unclear = [(s.said, s.id) for s in found if s.field not in scope.INPUTS]  # the lock can not do without these
     points = []
     for place, (text, name) in enumerate((*waiting, *unclear), start=len(spec.open_points) + 1):
         point = OpenPoint(
@@ -439,15 +443,21 @@ def _carry(turn: Turn, session: Session, person: Person, ref: MessageRef) -> Ses
     spec = spec.with_run(run).model_copy(update={"open_points": (*spec.open_points, *points)})
     session = keep(turn, session, spec, stage=Between(), dropped=dropped)
     listed = [f"{p.id} {p.text}" for p in points]
-    turn.tell("Carried as open points:", *listed, phases.ahead(turn, session).words, session=session)
+    turn.tell(
+        "Carried as open points:" if listed else "Nothing is left to carry.",
+        *listed,
+        phases.ahead(turn, session).words,
+        session=session,
+    )
     return session
 
 
 def revised(turn: Turn, session: Session, text: str, person: Person, ref: MessageRef) -> Session:
-    """The revised request: put beside the first one; the phase starts over with both."""
+    """The revised request takes the place of the first one; the phase starts over with what is still open."""
     spec = spec_of(session)
-    request = session.request.model_copy(update={"text": f"{session.request.text}\n{text.strip()}".strip()})
-    session = turn.put(session.model_copy(update={"request": request}))
+    request = session.request.model_copy(update={"text": text.strip()})
+    spec = spec.model_copy(update={"earlier_requests": (*spec.earlier_requests, session.request.text)})
+    session = keep(turn, session, spec, request=request)
     session = injection.note(turn, session, person, text, ())
     return start(turn, session, spec.phase, person, ref)
 

@@ -163,7 +163,7 @@ def _tier_of_lock(turn: Turn, session: Session, tier: int, because: str, person:
         turn.outcome, turn.reason = "refused", "the scope would not fit together"
         turn.tell(conflict, f"/jump {CONFIRMED_IN} opens the re-confirm, where both can change.", session=session)
         return
-    changes = phases.differences(turn, state, state.lock, fresh, because, person, reference(ref))
+    changes = phases.differences(turn, session, fresh, because, person, reference(ref))
     session = phases.change_scope(turn, session, fresh, changes, person)
     told = spec_view.change_lines(spec_of(session).lock, len(state.lock.changes))
     touched = ", ".join(f"/jump {n}" for n in phases.doubtful(turn, session))

@@ -210,7 +210,7 @@ def _reconfirm(turn: Turn, session: Session, said: str, word: str | None, person
     if conflict is not None:
         turn.tell(conflict, "Nothing is changed yet.", session=session)
         return
-    changes = phases.differences(turn, state, state.lock, fresh, found.because or "", person, reference(ref))
+    changes = phases.differences(turn, session, fresh, found.because or "", person, reference(ref))
     if not changes:
         turn.tell("That is the scope already; write y to confirm it.", session=session)
         return
@@ -291,7 +291,7 @@ def _escalation(turn: Turn, session: Session, said: str, person: Person, ref: Me
     if choice is None or choice not in {n for n, _ in ways}:
         turn.outcome, turn.reason = "refused", "no way out named"
         turn.tell(
-            f"Three rounds are the limit, so I ask nothing more here. Which way: {', '.join(n for n, _ in ways)}?",
+            f"That names no way on, and I ask nothing more here. Which one: {' or '.join(n for n, _ in ways)}?",
             *(f"{n}) {label}" for n, label in ways),
             session=session,
         )
