@@ -123,7 +123,7 @@ def locked(session: Session, at: datetime) -> Lock | None:
     return Lock(
         locked_at=at,
         complexity_tier=found.tier,
-        scope_summary=brief(session.request.text)[:300] or spec_of(session).name,
+        scope_summary=" ".join(_plain(brief(session.request.text)).split())[:300] or spec_of(session).name,
         in_scope=found.in_scope,
         out_of_scope=found.out_of_scope,
         surface_count=found.surfaces,

@@ -61,7 +61,11 @@ class ToldLock(Model):
 
 
 class Document(Model):
-    """A file that can be read in. `done` are the phases that it says are approved."""
+    """A file that can be read in.
+
+    `done` are the phases that it says are approved and whose answers it holds: a phase that it only claims to be
+    approved is asked again.
+    """
 
     name: str
     tier: int | None
@@ -110,6 +114,7 @@ class _Reader:
         clarifications = tuple(t for t in told if t is not None)
         self._unique([t.id for t in clarifications])
         gates = self.part(data, "gates")
+        left, answered = self._unanswered(gates, clarifications), {t.phase for t in clarifications}
         current = phase.get("current", 1)
         if not isinstance(current, int) or not 1 <= current <= LAST:
             self.wrong("phase.current", f"there is no phase {current!r}; a phase is 1 to {LAST}")
@@ -123,8 +128,8 @@ class _Reader:
             requester_name=self.text(meta, "meta.requester_name", empty=True),
             clarifications=clarifications,
             lock=self._lock(self.part(data, "scope_lock")),
-            done=tuple(n for n in range(1, LAST + 1) if self._gate(gates, n).get("status") == "approved"),
-            unanswered=self._unanswered(gates, clarifications),
+            done=tuple(n for n in range(1, LAST + 1) if self._approved(gates, n) and n in answered and n not in left),
+            unanswered=left,
             settled=self._settled(context),
             open_points=self._points(context),
             was=meta.get("session") if isinstance(meta.get("session"), str) else None,
@@ -313,6 +318,9 @@ class _Reader:
     def _gate(self, gates: Mapping[str, Any], number: int) -> Mapping[str, Any]:
         value = gates.get(f"phase_{number}", {})
         return value if isinstance(value, Mapping) else {}
+
+    def _approved(self, gates: Mapping[str, Any], number: int) -> bool:
+        return self._gate(gates, number).get("status") == "approved"
 
     def _unanswered(self, gates: Mapping[str, Any], told: Sequence[Told]) -> dict[int, tuple[str, ...]]:
         answered = {(t.phase, t.question) for t in told}

@@ -11,6 +11,7 @@ from bot.core.capture import audit_of, clarification, iso
 from bot.core.events import SpecImported
 from bot.core.flows import phases, spec
 from bot.core.model import Answer, MessageRef, Person, Question
+from bot.core.slots import spec_of
 from bot.core.spec import LAST, Lock, OpenPoint, Run, Spec, brief, phase
 from bot.core.spec_reading import Document, Told, read
 from bot.core.state import Between, Dropped, Item, Request, Round, Session, Settled
@@ -117,8 +118,8 @@ def _recorded(turn: Turn, session: Session, found: Document, digest: str) -> Ses
         for nth in sorted({t.round for t in found.clarifications if t.phase == number}):
             told = [t for t in found.clarifications if (t.phase, t.round) == (number, nth)]
             session = _round(turn, session, number, nth, told)
-        if number in found.done and not any(t.phase == number for t in found.clarifications):
-            session = _round(turn, session, number, 1, [])
+        if number in found.unanswered:  # what was asked and not answered is asked in a run of its own (CA-6)
+            session = _again(turn, session, number)
         if number == 1 and found.lock is not None:
             _entry(turn, session, "scope_locked", number, **phases.lock_details(_lock(session)))
         if number == 3 and found.lock is not None and found.lock.reconfirmed:
@@ -126,6 +127,15 @@ def _recorded(turn: Turn, session: Session, found: Document, digest: str) -> Ses
         if number in found.done:
             _entry(turn, session, "phase_completed", number, run=1)
     return session
+
+
+def _again(turn: Turn, session: Session, number: int) -> Session:
+    state = spec_of(session)
+    run = state.run(number)
+    assert run is not None
+    _entry(turn, session, "phase_rerun", number, run=run.run + 1)
+    fresh = run.model_copy(update={"run": run.run + 1, "since": len(session.rounds) + 1})
+    return phases.keep(turn, session, state.with_run(fresh))
 
 
 def _lock(session: Session) -> Lock:

@@ -27,7 +27,7 @@ from bot.core.flows.words import carries_on, command, pleasantry, without_mentio
 from bot.core.model import Material, MessageRef
 from bot.core.replies.reading import ItemReading, Proposal, Reading
 from bot.core.routing import Verdict, read_menu_answer, route
-from bot.core.state import Asking, Closing, PickRound, Round, Routing, Session
+from bot.core.state import Asking, Between, Closing, PickRound, Round, Routing, Session
 from bot.core.turn import Turn
 
 STICKER = "a sticker"  # what adapters call one in `unreadable`; after the end it is no request (RT-14)
@@ -150,8 +150,19 @@ def _earlier_round(
 
 
 def _new_request(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef) -> bool:
-    """A workflow's command while a specification waits: asked about once (RT-7)."""
-    return event.forwarded is None and _leaves(turn, session, event, ref)
+    """A command or words for another workflow while a specification waits: asked about once (RT-7, RT-10)."""
+    if event.forwarded is not None or intake.may_answer(turn, session, event.person) is not None:
+        return False
+    if _leaves(turn, session, event, ref):
+        return True
+    waits = session.stage.waits if isinstance(session.stage, Between) else None
+    wanted = _request(turn, event) if waits == "go" and (event.addressed or not turn.shared) else None
+    if wanted is None or wanted.workflow is None:
+        return False
+    named = wanted.workflow.replace("/", " / ")
+    lead = (f"That sounds like a request for {named}: start that with this message? The specification is kept.",)
+    opening.offer_to_leave(turn, session, event.person, event.text, event.materials, ref, lead)
+    return True
 
 
 def _numbered(turn: Turn, event: MessageReceived) -> bool:

@@ -55,6 +55,8 @@ def ahead(turn: Turn, session: Session) -> Ahead:
             return Ahead("escalate", f"Ambiguity score {found.points}: /continue shows the ways on.")
         if (left or found.action == "pause") and used >= MOST_ROUNDS:
             return Ahead("escalate", f"Three rounds are used up in {here}: /continue shows the ways on.")
+        if not used:
+            return Ahead("more", f"/continue asks what {here} needs.")
         if left:
             names = ", ".join(d.topic for d in left)
             return Ahead("more", f"/continue asks what was left for later: {names}.")

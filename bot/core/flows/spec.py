@@ -115,6 +115,21 @@ def start(turn: Turn, session: Session, number: int, person: Person, ref: Messag
     return surface(turn, session, "loopback" if old else "intake")
 
 
+def enter(turn: Turn, session: Session, number: int, person: Person, ref: MessageRef) -> Session:
+    """Go to a phase: one that was left in the middle goes on where it was, with its evidence."""
+    spec = spec_of(session)
+    run = spec.run(number)
+    if run is None or run.status == "completed" or not gate_of(session, number).open:
+        return start(turn, session, number, person, ref)
+    session = keep(turn, session, spec.model_copy(update={"phase": number}), stage=Between())
+    turn.tell(
+        f"Back in {spec_view.name_of(number)}; its questions are answered.",
+        phases.ahead(turn, session).words,
+        session=session,
+    )
+    return session
+
+
 def phase_audit(turn: Turn, session: Session, event: str, person: Person, ref: MessageRef, **details: Any) -> None:
     """An entry of the present phase, tied to the message that brought it about."""
     number = spec_of(session).phase
@@ -275,6 +290,9 @@ def go_on(turn: Turn, session: Session, person: Person, ref: MessageRef) -> Sess
     step = phases.ahead(turn, session)
     match step.step:
         case "more":
+            unconfirmed = "scope_not_reconfirmed" in {v.code for v in gate_of(session, spec.phase).violations}
+            if unconfirmed and spec.lock.locked:
+                return ask_scope(turn, session)
             return surface(turn, session, "intake")
         case "pause":
             return surface(turn, session, "ambiguity", found)
@@ -304,7 +322,7 @@ def _complete(turn: Turn, session: Session, found: Score, person: Person, ref: M
             turn.tell(f"Noted, not asked: {'; '.join(s.said for s in found.signals)}.", session=session)
     following = phases.next_phase(spec)
     if following is not None:
-        return start(turn, session, following, person, ref)
+        return enter(turn, session, following, person, ref)
     return handover.hand_over(
         turn, session, f"The specification “{spec.name}” is whole: all seven phases are decided."
     )

@@ -44,8 +44,10 @@ def message(turn: Turn, session: Session, event: MessageReceived, ref: MessageRe
     if event.materials:
         session = _files(turn, session, event)
         if not event.text.strip():
+            session = injection.note(turn, session, event.person, "", event.materials)
             turn.tell("Added to your request.", phases.ahead(turn, session).words, session=session)
             return
+    session = injection.note(turn, session, event.person, event.text, event.materials)
     own = "\n".join(line for line in event.text.splitlines() if not line.lstrip().startswith((">", "❯"))).strip()
     if not own:
         turn.tell("Quoted words decide nothing here; please answer in your own.", session=session)
