@@ -148,19 +148,20 @@ def _own_lines(text: str, book: PhraseBook) -> tuple[str, bool]:
     kept: list[str] = []
     quoted: list[str] = []
     written = False
+    may_quote = ">" in text or "❯" in text
     for line in text.split("\n"):
-        found = _QUOTE.match(line)
+        found = _QUOTE.match(line) if may_quote else None
         if found:
             quoted.append(found.group(1))
             prompt = _PROMPT.match(found.group(1))
             kept.append(f"{prompt.group(1)}:" if prompt else "")
             continue
-        if book.forwarded and fold(line.strip()[:24]).startswith(book.forwarded):
+        if book.forwarded and line and fold(line.strip()[:24]).startswith(book.forwarded):
             quoted.append(line)
             continue
         if written and (_TRAILER.match(line) or _is_signature(line, book)):
             break
-        if _ATTRIBUTION.match(line):
+        if ":" in line and _ATTRIBUTION.match(line):
             continue
         written = written or bool(line.strip())
         kept.append(line)

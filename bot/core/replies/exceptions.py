@@ -24,9 +24,11 @@ def excepting(out: Sequence[Statement]) -> bool:
     )
 
 
-def except_at(msg: Message, i: int, out: Sequence[Statement]) -> Statement | None:
-    """Words of exception right behind something said of the round, wherever they stand in its line."""
-    said = next((s for s in reversed(out) if s.kind != "words"), None)
+def except_at(msg: Message, i: int, said: Statement | None) -> Statement | None:
+    """Words of exception right behind something said of the round, wherever they stand in its line.
+
+    `said`: the statement before, plain words left out.
+    """
     if said is None or said.kind not in _GENERAL:
         return None
     stop = msg.at("except", i)

@@ -154,7 +154,7 @@ def take(msg: Message, sums: Sums, statement: Statement, following: Statement | 
             statement.start,
         )
         tail = statement.tail if statement.tail >= 0 else head
-        if any(msg.at("recommended", i, statement.end) for i in range(tail, statement.end)):
+        if any(msg.at("recommended", i, statement.end) for i in msg.places("recommended", tail, statement.end)):
             sums.accepted = True
         elif end > tail and msg.skip_decoration(tail, end) < end:
             sums.loose = True
@@ -177,10 +177,8 @@ def _take_accept(msg: Message, sums: Sums, statement: Statement) -> None:
     elif statement.condition or statement.asked:
         sums.doubted = True
     elif statement.partial:
-        led = any(
-            msg.at(name, i) for name in ("accept", "all", "lead") for i in range(statement.first, statement.end)
-        ) and any(msg.at("recommended", i) for i in range(statement.first, statement.end))
-        sums.doubted = sums.doubted or led
+        led = max(msg.next(("accept", "all", "lead"), statement.first), msg.next(("recommended",), statement.first))
+        sums.doubted = sums.doubted or led < statement.end
         sums.loose = True
     else:
         sums.accepted = True
@@ -224,7 +222,7 @@ def _take_words(msg: Message, sums: Sums, statement: Statement) -> None:
     while i < end and (stop := msg.any_at(("filler", "pointer"), i, end)):
         i = msg.skip_decoration(stop, end)
     if i >= end:
-        sums.agreed = sums.agreed or any(msg.at("agree", k, end) for k in range(start, end))
+        sums.agreed = sums.agreed or any(msg.at("agree", k, end) for k in msg.places("agree", start, end))
         return
     if sums.excepting and not sums.values and not sums.unknown:
         sums.unplaced = True
@@ -238,12 +236,14 @@ def _take_words(msg: Message, sums: Sums, statement: Statement) -> None:
     if agreed >= end:
         return
     for k in range(i, end):
+        token = msg.tokens[k]
+        if not token.letter and token.kind != "num":
+            continue
         clear = not msg.tokens[k].lower and (letter := msg.letter(k, end)) and letter in msg.offered
         clear = clear or (k == i and msg.letter(k, end) in _NEVER_WORDS and not msg.tokens[k].lower)
         heads = (k == i or msg.is_edge(k - 1)) and bool(msg.any_at(AFTER_A, k + 1, end))
         if clear and (heads or letter_ends(msg, k, end)):
             sums.cluttered = True
-        token = msg.tokens[k]
         if token.kind == "num" and token.value in msg.by_number and not msg.at("unit", k + 1):
             sums.cluttered = True
     letter = msg.letter(i, end)
@@ -263,12 +263,19 @@ def _take_item(msg: Message, sums: Sums, item: Statement, following: Statement |
     spread = _spread(msg, item, start, end)
     several = len(item.numbers) > 1 and item.value_end < 0 and spread is None and msg.letter(start, end)
     crowded = bool(several and msg.letter(start + 1, end) in msg.offered) and not msg.tokens[start + 1].lower
+    read: dict[tuple[object, ...], Value] = {}  # by what the reading of a value depends on
     for n, number in enumerate(item.numbers):
         slot = msg.by_number.get(number)
         if slot is None:
             sums.unknown.append(number)
             continue
-        value = spread[n] if spread else _item_value(msg, item, start, end, slot)
+        alike = (slot.form, slot.letters, slot.other, slot.recommended, slot.labels, slot.held)
+        if spread:
+            value = spread[n]
+        elif alike in read:
+            value = read[alike]
+        else:
+            value = read[alike] = _item_value(msg, item, start, end, slot)
         if crowded and value.kind == "letter":
             value = Value("unclear", said=value.said)  # "1-4 B A C": letters for some of the numbers
         if item.hedged and value.kind == "letter":

@@ -24,11 +24,19 @@ _COVER: Final = (
     "option", "for", "everywhere", "number", "unsure", "carry_on",
 )  # fmt: skip
 
+_TAKES: Final = ("withdraw", "reject", "skip", "unsure", "explain", "later", "leave", "agree", "negate")
+# What a statement may begin with; most words are none of these, and are passed by.
+_TAKES_NUMBERS: Final = frozenset(_TAKES)
+_LEADS: Final = frozenset(("lead", "option", "article"))
+_BEGINS_VALUE: Final = _LEADS | {"recommended", "delegate", "ordinal", "last", "accept", "other"}
+_BEGINS_REST: Final = frozenset(("filler", "article", "lead", "for", "rest"))
+_BEGINS_SAME: Final = _LEADS | {"ordinal"}
+
 
 def value_first(msg: Message, i: int, inside: bool = False) -> Statement | None:
     """ "B for 1", "skip 2 and 3", "not sure about 3", "second option for 3", "defaults for the rest"."""
     found = msg.found(i)
-    for name in ("withdraw", "reject", "skip", "unsure", "explain", "later", "leave", "agree", "negate"):
+    for name in () if _TAKES_NUMBERS.isdisjoint(found) else _TAKES:
         if name not in found or found[name][0] < msg.at("cancel", i) or (inside and name in ("agree", "negate")):
             continue
         if name == "agree" and not msg.at("for", found[name][0]):
@@ -40,6 +48,8 @@ def value_first(msg: Message, i: int, inside: bool = False) -> Statement | None:
         statement = numbered_tail(msg, i, i, found[name][0], j, name)
         if statement is not None:
             return statement
+    if _BEGINS_VALUE.isdisjoint(found) and not msg.letter(i) and msg.tokens[i].fold not in msg.labelled:
+        return None
     at = skip_leads(msg, i, msg.count)
     if msg.letter(at) and not msg.at("accept", at):
         stop = at + 1
@@ -112,6 +122,8 @@ def numbered_tail(msg: Message, first: int, value: int, value_end: int, j: int, 
 
 
 def rest_at(msg: Message, i: int) -> Statement | None:
+    if _BEGINS_REST.isdisjoint(msg.found(i)) or msg.next(("rest",), i) > i + 4 * msg.book.longest:
+        return None
     j = i
     for _ in range(4):
         stop = msg.any_at(("filler", "article", "lead", "for"), j)
@@ -156,6 +168,8 @@ def same_at(msg: Message, i: int) -> Statement | None:
         ):
             return Statement("same", i, at, at + 1)
         return None
+    if _BEGINS_SAME.isdisjoint(msg.found(i)) and not msg.letter(i):
+        return None
     at = skip_leads(msg, i, msg.count)
     stop = at + 1 if msg.letter(at) else msg.at("option", msg.at("ordinal", at)) or msg.at("ordinal", at)
     if not stop or at >= msg.count:
@@ -168,7 +182,7 @@ def same_at(msg: Message, i: int) -> Statement | None:
 
 def accept_at(msg: Message, i: int, inside: bool) -> Statement | None:
     """Words that name the recommendations, use the verb, or leave the choice to the bot."""
-    if msg.at("asks_recommended", i) or i < msg.fruitless:
+    if i < msg.fruitless or msg.at("asks_recommended", i):
         return None
     if (greeted := msg.at("polite", i)) and msg.is_mark(greeted, ",") and msg.agrees(i) < greeted:
         return None
@@ -224,7 +238,7 @@ def accept_at(msg: Message, i: int, inside: bool) -> Statement | None:
     if not (named or taken or delegated):
         msg.fruitless = j
         return None
-    left = delegated and any(msg.at("rest", k) for k in range(i, end))  # "2: C, I leave the rest to you"
+    left = delegated and msg.next(("rest",), i) < end  # "2: C, I leave the rest to you"
     if inside and not left and not (taken and (named or whole)):
         return None
     j = max(j, end)

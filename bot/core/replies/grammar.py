@@ -37,22 +37,27 @@ from bot.core.replies.items import (
     turned,
 )
 from bot.core.replies.message import Message
-from bot.core.replies.numbering import Numbers, bind_at, numbers_at
+from bot.core.replies.numbering import Numbers, bind_at, goes_on, numbers_at
 from bot.core.replies.retract import hedged_first, taken_back, told_after
 from bot.core.replies.statement import Place, Statement
 from bot.core.replies.value import letter_ends, skip_leads
 
+_GIVEN: Final = frozenset(("missed", "change"))
 _OPENERS: Final = "\"“”„«‘'「『([{|<*~•#-"
 
 
 class Parser:
     """Cuts one message. `parse` is called once."""
 
-    __slots__ = ("_last", "_listed", "_seen", "_unbound", "_weak_style", "items", "msg", "out")
+    __slots__ = (
+        "_item_before", "_last", "_listed", "_said_before", "_seen", "_unbound", "_weak_style", "items", "msg", "out",
+    )  # fmt: skip
 
     def __init__(self, msg: Message) -> None:
         self.msg = msg
         self.out: list[Statement] = []
+        self._said_before: Statement | None = None  # the last statement that is not plain words
+        self._item_before: Statement | None = None
         self.items = 0
         self._last = 0
         self._weak_style = self._unbound = False
@@ -82,6 +87,11 @@ class Parser:
                         open_item.end, open_item = i, None
                 if words is not None:
                     words.end, words = i, None
+                i += 1
+                continue
+            if place == "mid" and token.kind != "mark" and token.kind != "num" and goes_on(msg, i):
+                if words is None and open_item is None:
+                    words = self._open_words(open_item, i, blank)
                 i += 1
                 continue
             if place != "mid" and token.kind == "mark" and token.fold in _OPENERS:
@@ -125,6 +135,7 @@ class Parser:
             statement.after_blank = blank
             statement.on_line = place == "line"
             self.out.append(statement)
+            self._said_before = statement
             i = max(statement.end, i + 1)
             if statement.kind == "correct":
                 i = msg.skip_marks(i, msg.count, ":,.-")
@@ -185,6 +196,7 @@ class Parser:
 
     def _note_item(self, item: Statement) -> None:
         self.items += 1
+        self._item_before = item
         self._seen.update(item.numbers)
         if item.numbers and not item.sub:
             self._last = item.numbers[-1] if item.numbers[-1] in self.msg.by_number else self._last
@@ -226,14 +238,16 @@ class Parser:
 
     def _statement(self, i: int, place: Place, open_item: Statement | None) -> Statement | None:
         msg = self.msg
-        if place != "mid" and msg.at("correct", i) > i + 1 and (open_item is None or place == "line"):
-            return Statement("correct", i, i, msg.at("correct", i))
-        if (barred := except_at(msg, i, self.out)) is not None:
-            return barred
-        if open_item is None or place != "mid":
-            aside = taken_back(msg, i) or (None if open_item else hedged_first(self, i, place))
-            if aside is not None:
-                return aside
+        found = msg.found(i)
+        if found:
+            if place != "mid" and msg.at("correct", i) > i + 1 and (open_item is None or place == "line"):
+                return Statement("correct", i, i, msg.at("correct", i))
+            if (barred := except_at(msg, i, self._said_before)) is not None:
+                return barred
+            if open_item is None or place != "mid":
+                aside = taken_back(msg, i) or (None if open_item else hedged_first(self, i, place))
+                if aside is not None:
+                    return aside
         slip = slip_at(self.msg, i, self.items) if place == "line" else None
         numbered = slip or self.numbers_statement(i, place)
         if numbered is not None and numbered.weak and open_item is not None and not self._has_value(open_item, i):
@@ -243,7 +257,6 @@ class Parser:
                 return Statement("except", i, i, stop)
             return numbered
         inside = open_item is not None and place != "line"
-        found = self.msg.found(i)
         if found or self.msg.letter(i) or msg.labelled:
             if inside and open_item is not None and msg.at("otherwise", i) and open_ended(msg, open_item, i):
                 return None
@@ -266,7 +279,8 @@ class Parser:
 
     def numbers_statement(self, i: int, place: Place) -> Statement | None:
         msg = self.msg
-        if place != "mid" and msg.found(i) and (later := supplied(msg, i) or changed_at(msg, i)) is not None:
+        given = place != "mid" and not _GIVEN.isdisjoint(msg.found(i))
+        if given and (later := supplied(msg, i) or changed_at(msg, i)) is not None:
             return later
         if (
             place != "done"
@@ -347,7 +361,7 @@ class Parser:
                 return None
             if core in ("letter", "recommended", "skip"):
                 return item if bound or self._unbound else None  # "1: Wing 2B, 2: A"
-            if bind == ":" and core != "empty" and msg.glued(first) and label_ends(msg, self.out, first):
+            if bind == ":" and core != "empty" and msg.glued(first) and label_ends(msg, self._item_before, first):
                 return item
             return item if (bind in (":", ".", ")") and core != "empty" and not msg.glued(first)) or (
                 bind == "." and msg.glued(first) and msg.tokens[first - 1].kind == "char"

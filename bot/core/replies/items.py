@@ -20,8 +20,7 @@ _CORE: Final = (
     "recommended", "delegate", "skip", "unsure", "later", "agree", "disagree", "other", "none", "both", "same",
     "question", "explain", "hedge", "negative", "accept", "put_off",
 )  # fmt: skip
-
-
+_CORES: Final = frozenset(_CORE)
 _SAID: Final = (*_CORE, "lead", "imperative", "self", "article", "commit", "conditional")
 
 
@@ -56,6 +55,8 @@ def core_at(msg: Message, i: int, *, loose: bool) -> str:
             return "letter"
     for position in (at, i):
         found = msg.found(position) if position < msg.count else {}
+        if _CORES.isdisjoint(found):
+            continue
         for name in _CORE:
             if name in found:
                 return name
@@ -90,6 +91,8 @@ def named_option(msg: Message, i: int) -> bool:
 def letters_first(msg: Message) -> list[Statement] | None:
     """`B1 A2 C3`, only if it fits every token of the message."""
     pairs: list[Statement] = []
+    if not msg.lettered or not msg.numeric:
+        return None
     i = 0
     while i < msg.count:
         letter = msg.tokens[i].letter
@@ -116,7 +119,7 @@ def letters_first(msg: Message) -> list[Statement] | None:
 def open_ended(msg: Message, item: Statement, i: int) -> bool:
     """Whether "otherwise" at `i` belongs to the item: nothing chosen yet, or chosen under a condition."""
     plain = msg.letter(skip_leads(msg, item.start, i)) and msg.at("rest", i) > msg.at("otherwise", i)
-    return not plain or any(msg.any_at(("conditional", "limit"), k) for k in range(item.start, i))
+    return not plain or msg.next(("conditional", "limit"), item.start) < i
 
 
 def told_of(msg: Message, i: int) -> bool:
@@ -212,9 +215,9 @@ def refers(msg: Message, out: Sequence[Statement], i: int, numbers: Numbers, pla
     return dotted and not any(msg.is_mark(s.start - 1, ".") and msg.glued(s.start) for s in items)
 
 
-def label_ends(msg: Message, out: Sequence[Statement], i: int) -> bool:
+def label_ends(msg: Message, item: Statement | None, i: int) -> bool:
     """`1:Daily2:Weekly`: the words before `i` are the whole text of an option of the item before."""
-    item = next((s for s in reversed(out) if s.kind == "item"), None) if msg.labelled else None
+    item = item if msg.labelled else None
     slot = msg.by_number.get(item.numbers[-1]) if item is not None else None
     value = by_label(msg, item.start, i, slot) if item is not None and slot is not None else None
     return value is not None and value.kind == "letter" and value.complete

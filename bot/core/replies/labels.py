@@ -7,31 +7,30 @@ A label beats a letter ("A plain file"); a near miss ("sqllite") is only propose
 
 from __future__ import annotations
 
-from functools import lru_cache
+from typing import Final
 
 from bot.core.replies.message import Message
 from bot.core.replies.reading import Slot
-from bot.core.replies.tokens import tokenize
+from bot.core.replies.tokens import folded_words
 from bot.core.replies.value import Value, note_of
 
-
-@lru_cache(maxsize=4096)
-def folded_words(label: str) -> tuple[str, ...]:
-    """The words of an option's text as they are compared."""
-    return tuple(token.fold for token in tokenize(label))
+_SHORTEST: Final = 5  # letters; in a shorter word one slip makes another word
+_LONGEST: Final = 62  # letters typed; the text of an option that they may be may have two fewer
 
 
 def by_label(msg: Message, start: int, end: int, slot: Slot) -> Value | None:
     """The text of an option, whole or with a remark after it; a near miss is only proposed."""
     if not slot.labels:
         return None
-    said = msg.words(start, end)
-    words = tuple(t.fold for t in msg.tokens[start:end])
+    texts = [
+        (letter, folded_words(label))
+        for letter, label in zip(slot.letters, slot.labels, strict=False)
+        if letter != slot.other
+    ]
+    longest = max((len(wanted) for _, wanted in texts), default=0)
+    words = tuple(t.fold for t in msg.tokens[start : min(end, start + longest)])
     best: tuple[int, str] | None = None
-    for letter, label in zip(slot.letters, slot.labels, strict=False):
-        if not label or letter == slot.other:
-            continue
-        wanted = folded_words(label)
+    for letter, wanted in texts:
         for offset in (0, 1) if len(wanted) > 2 and len(wanted[0]) < 4 else (0,):
             tail = wanted[offset:]
             if tail and words[: len(tail)] == tail and (best is None or len(tail) > best[0]):
@@ -41,16 +40,25 @@ def by_label(msg: Message, start: int, end: int, slot: Slot) -> Value | None:
         if after >= end or msg.is_edge(after) or msg.is_mark(after, "-(") or msg.any_at(
             ("note", "polite", "recommended"), after, end
         ):  # fmt: skip
-            return _with_label_note(msg, best[1], after, end, said)
+            return _with_label_note(msg, best[1], after, end, msg.words(start, end))
         return None
     if msg.letter(start, end) and end - start > 1:
         return None
-    typed = "".join(words)
-    for letter, label in zip(slot.letters, slot.labels, strict=False):
-        wanted_text = "".join(folded_words(label))
-        if letter != slot.other and len(typed) >= 5 and _near(typed, wanted_text):
-            return Value("tentative", letter=letter, said=said)
+    typed = _short(msg, start, end)
+    for letter, wanted in texts:
+        if len(typed) >= _SHORTEST and _near(typed, "".join(wanted)):
+            return Value("tentative", letter=letter, said=msg.words(start, end))
     return None
+
+
+def _short(msg: Message, start: int, end: int) -> str:
+    """The words of a stretch as one, or "" where they are too many to be a slip of any text."""
+    typed = ""
+    for token in msg.tokens[start : min(end, start + _LONGEST)]:
+        typed += token.fold
+        if len(typed) > _LONGEST:
+            return ""
+    return typed if end - start <= _LONGEST else ""
 
 
 def _with_label_note(msg: Message, letter: str, after: int, end: int, said: str) -> Value:
@@ -64,7 +72,7 @@ def _with_label_note(msg: Message, letter: str, after: int, end: int, said: str)
 
 def _near(typed: str, wanted: str) -> bool:
     """At most one slip (two in long words) between two short strings."""
-    if typed == wanted or abs(len(typed) - len(wanted)) > 2 or len(wanted) > 60:
+    if typed == wanted or abs(len(typed) - len(wanted)) > 2 or len(wanted) > _LONGEST - 2:
         return False
     allowed = 1 if len(wanted) < 9 else 2
     row = list(range(len(wanted) + 1))

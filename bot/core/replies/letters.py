@@ -235,7 +235,7 @@ def with_note(msg: Message, letter: str, after: int, end: int, slot: Slot, said:
         rest = msg.skip_marks(named, end, "),.") if named < end else end
         if rest >= end:
             return Value("letter", letter, said=said)
-    if any(msg.at("discuss", i, end) for i in range(rest, end)):
+    if any(msg.at("discuss", i, end) for i in msg.places("discuss", rest, end)):
         return Value("tentative", letter=letter, said=said)
     note = note_of(msg, rest, end)
     return Value("letter", letter, note=note, said=said, complete=note is None)
@@ -300,7 +300,7 @@ def _after_negation(msg: Message, at: int, end: int, slot: Slot, said: str, stop
         if letter and letter in slot.letters and letter_ends(msg, after, end) and not msg.at("not_after", after + 1):
             return with_note(msg, letter, after + 1, end, slot, said)
         return Value("negative_only", said=said)
-    for i in range(at + 1, end):
+    for i in msg.letters_in(at + 1, end):
         letter = msg.letter(i, end)
         if letter and letter in slot.letters and letter_ends(msg, i, end) and letter != msg.letter(at):
             before = msg.tokens[i - 1]
@@ -317,7 +317,7 @@ def corrected(msg: Message, start: int, end: int, slot: Slot, said: str, _glued:
     at = skip_leads(msg, start, end)
     if not msg.letter(at, end):
         return None
-    for i in range(start + 1, end):
+    for i in sorted((*msg.places("correct", start + 1, end), *msg.places("disagree", start + 1, end))):
         stop = msg.at("correct", i, end)
         if not stop and i > at and msg.is_mark(i - 1, ",.;(-!") and (refused := msg.at("disagree", i, end)):
             stop = refused if msg.is_mark(refused, ",.:-") else 0  # "B (no, C)"; "B, no A" may say "B, not A"

@@ -23,10 +23,11 @@ def held_back(msg: Message, statements: Sequence[Statement]) -> bool:
     said = next((s for s in statements if s.kind in ("accept", "rest", "same")), None)
     if said is None:
         return False
+    ends = _sentence_end(msg, said.end)
     for statement in statements:
         if statement.kind == "words":
             after = statement.first >= said.first
-            same = after and not _sentence_ends(msg, said.end, statement.first)
+            same = after and statement.first <= ends
             if _restricts(msg, statement.first, statement.end, after, same):
                 return True
     return False
@@ -58,15 +59,15 @@ def _restricts(msg: Message, start: int, end: int, after: bool, same: bool) -> b
     return False
 
 
-def _sentence_ends(msg: Message, start: int, end: int) -> bool:
-    return any(msg.is_break(i) or msg.is_mark(i, ".!。") for i in range(start, end))
+def _sentence_end(msg: Message, i: int) -> int:
+    while i < msg.count and not (msg.is_break(i) or msg.is_mark(i, ".!。")):
+        i += 1
+    return i
 
 
 def pauses(msg: Message, end: int) -> bool:
     """Whether a stop holds only for a while: "enough for today", "enough, I will finish later"."""
-    return bool(msg.any_at(("pause", "time"), end)) or any(
-        msg.any_at(("put_off", "later", "time"), i) for i in range(end, msg.count)
-    )
+    return bool(msg.any_at(("pause", "time"), end)) or msg.next(("put_off", "later", "time"), end) < msg.count
 
 
 def turned_down(msg: Message, statements: Sequence[Statement]) -> Reading | None:

@@ -9,13 +9,17 @@ position (is this a separator, is this an option letter) is decided in one place
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Final
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
 
 from bot.core.replies.clean import Clean
 from bot.core.replies.phrases import Match, PhraseBook
 from bot.core.replies.reading import Slot
-from bot.core.replies.tokens import Token, tokenize
+from bot.core.replies.tokens import Token, folded_words, tokenize
+
+if TYPE_CHECKING:
+    from bot.core.replies.numbering import NumberList
 
 SEPARATORS: Final = frozenset(",;/|、。.!?…·")
 _BREAKS: Final = frozenset(("line", "para"))
@@ -35,7 +39,10 @@ class Message:
 
     __slots__ = (
         "_asked",
+        "_clauses",
         "_found",
+        "_lines",
+        "_places",
         "book",
         "by_number",
         "capital",
@@ -43,12 +50,16 @@ class Message:
         "count",
         "fruitless",
         "labelled",
+        "lettered",
+        "number_list",
+        "numeric",
         "offered",
         "open",
         "roman",
         "slots",
         "tokens",
         "widest",
+        "yes",
     )
 
     def __init__(self, cleaned: Clean, slots: Sequence[Slot], book: PhraseBook) -> None:
@@ -62,13 +73,20 @@ class Message:
         self.offered = frozenset(letter for slot in slots for letter in slot.letters)
         self.widest = max((len(slot.letters) for slot in slots), default=0)
         self.labelled = frozenset(  # how the options' texts begin, for options named before their number
-            token.fold for slot in slots for label in slot.labels for token in tokenize(label)[:1]
+            word for slot in slots for label in slot.labels for word in folded_words(label)[:1]
         )
-        self.capital = any(t.letter in self.offered and not t.lower for t in self.tokens if t.letter)
+        self.lettered = [i for i, t in enumerate(self.tokens) if t.letter]  # where an option letter may stand
+        self.capital = any(self.tokens[i].letter in self.offered and not self.tokens[i].lower for i in self.lettered)
+        self.numeric = [i for i, t in enumerate(self.tokens) if t.kind == "num"]
+        self.yes: dict[tuple[int, int], bool] = {}  # stretches: whether they are made of words of a yes
+        self.number_list: NumberList | None = None  # the one read last
         self._asked: list[bool] | None = None
         self.fruitless = 0  # up to here no acceptance begins; keeps repeated words linear
         self.roman = any(t.fold == "ii" and self.is_mark(i + 1, ").:") for i, t in enumerate(self.tokens))
         self._found: list[Mapping[str, Match] | None] = [None] * self.count
+        self._places: dict[str, list[int]] | None = None
+        self._lines: list[tuple[int, int]] | None = None
+        self._clauses: list[tuple[int, int]] | None = None
 
     def found(self, i: int) -> Mapping[str, Match]:
         known = self._found[i]
@@ -106,7 +124,7 @@ class Message:
         found = self._found[i]
         if found is None:
             found = self._look(i)
-        if name not in found:
+        if not found or name not in found:
             return 0
         stop = found[name][0]
         return stop if end is None or stop <= end else 0
@@ -120,12 +138,63 @@ class Message:
             found = self._look(i)
         stop = 0
         if found:
+            if len(found) < len(names):
+                for name, (candidate, _) in found.items():
+                    if candidate > stop and name in names and (end is None or candidate <= end):
+                        stop = candidate
+                return stop
             for name in names:
                 if name in found:
                     candidate = found[name][0]
                     if candidate > stop and (end is None or candidate <= end):
                         stop = candidate
         return stop
+
+    def has(self, name: str) -> bool:
+        """Whether the message holds a phrase of the class at all."""
+        return name in self._all_places()
+
+    def places(self, name: str, start: int = 0, end: int | None = None) -> Sequence[int]:
+        """The positions in [start, end) where a phrase of class `name` begins, in order; it may end further on.
+
+        For looking through a long stretch, where asking at every position would take many times as long.
+        """
+        known = self._all_places().get(name)
+        if known is None:
+            return ()
+        return known[bisect_left(known, start) : None if end is None else bisect_left(known, end)]
+
+    def next(self, names: tuple[str, ...], start: int = 0) -> int:
+        """The first position from `start` on where a phrase of one of the classes begins; `count` if none does."""
+        places = self._all_places()
+        first = self.count
+        for name in names:
+            known = places.get(name)
+            if known and known[-1] >= start:
+                first = min(first, known[bisect_left(known, start)])
+        return first
+
+    def _all_places(self) -> Mapping[str, list[int]]:
+        if self._places is None:
+            places: dict[str, list[int]] = {}
+            for i in range(self.count):
+                for here in self.found(i):
+                    if here in places:
+                        places[here].append(i)
+                    else:
+                        places[here] = [i]
+            self._places = places
+        return self._places
+
+    def number_after(self, i: int) -> int:
+        """The first position from `i` on where digits or a number in words begin; `count` if none do."""
+        at = bisect_left(self.numeric, i)
+        digits = self.numeric[at] if at < len(self.numeric) else self.count
+        return min(digits, self.next(("number", "ordinal", "last"), i))
+
+    def letters_in(self, start: int, end: int) -> Sequence[int]:
+        """The positions in [start, end) where an option letter may stand."""
+        return self.lettered[bisect_left(self.lettered, start) : bisect_left(self.lettered, end)]
 
     def limits(self, i: int) -> int:
         """Where words that narrow or condition an acceptance end; 0 if none begin at `i` ("after all" does not)."""
@@ -170,6 +239,30 @@ class Message:
                     ends[k] = (token.kind == "mark" and token.fold == "?") or ends[k + 1]
             self._asked = ends
         return self._asked[min(i, self.count)]
+
+    @property
+    def lines(self) -> list[tuple[int, int]]:
+        """Token ranges of the lines that say something."""
+        if self._lines is None:
+            self._lines = self._parts(self.is_break)
+        return self._lines
+
+    @property
+    def clauses(self) -> list[tuple[int, int]]:
+        """Token ranges between separators and line breaks."""
+        if self._clauses is None:
+            self._clauses = self._parts(lambda i: self.is_edge(i) or (self.tokens[i].spaced and self.is_mark(i, "-")))
+        return self._clauses
+
+    def _parts(self, parts: Callable[[int], bool]) -> list[tuple[int, int]]:
+        out: list[tuple[int, int]] = []
+        start = 0
+        for i in range(self.count + 1):
+            if i == self.count or parts(i):
+                if i > start:
+                    out.append((start, i))
+                start = i + 1
+        return out
 
     # -- facts about a position ------------------------------------------------------------------------------
 

@@ -10,8 +10,9 @@ skipped.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from bot.core.replies.message import Message
 from bot.core.replies.value import letter_stands, skip_leads
@@ -22,6 +23,8 @@ _AFTER_LIST: Final = (
     "and", "or", "polite", "note", "limit", "to", "later", "time", "for", "item", "suffix", "except", "rest",
     "copula",
 )  # fmt: skip
+_BEGINS: Final = frozenset(("item", "for", "article", "number", "ordinal", "last"))
+_RUNNING: Final = _BEGINS | {"except", "negate", "retract"}
 _MOST_NUMBERS: Final = 64  # no round has more; a longer list is not one
 
 
@@ -35,6 +38,25 @@ class Numbers:
     ranged: bool = False
 
 
+class NumberList(NamedTuple):
+    """A list just read, digits only. Its rest is the list that begins at any later number of it, as far as it goes,
+    so that thousands of numbers in a row are each read once and not once for every number before them."""
+
+    tail: bool
+    inside: bool
+    starts: list[int]
+    values: list[int]
+    end: int
+
+    def holds(self, i: int, tail: bool, inside: bool) -> bool:
+        at = bisect_left(self.starts, i)
+        return at < len(self.starts) and self.starts[at] == i and (tail, inside) == (self.tail, self.inside)
+
+    def behind(self, i: int) -> tuple[list[int], list[int], int]:
+        at = bisect_left(self.starts, i)
+        return self.starts[at:], self.values[at:], self.end
+
+
 def numbers_at(
     msg: Message, i: int, *, tail: bool = False, alone: bool = False, inside: bool = False
 ) -> Numbers | None:
@@ -45,7 +67,16 @@ def numbers_at(
         return None
     value, end, noun, bracket, word = first
     values = [value]
+    starts = [i]
     ranged = False
+    if (
+        not alone
+        and not noun
+        and not word
+        and (known := msg.number_list) is not None
+        and known.holds(i, tail, inside)
+    ):
+        starts, values, end = known.behind(i)
     if word and value == 1 and msg.value_at("ordinal", end - 1) == 1 and (few := _first_few(msg, end)):
         end = few[1]
         values, ranged = list(range(1, few[0] + 1)), True
@@ -72,8 +103,11 @@ def numbers_at(
             ranged = True
         else:
             values.append(following[0])
+            starts.append(joint)
         end = following[1]
         noun = noun or following[2]
+    if len(starts) > 1 and not (noun or word or ranged):
+        msg.number_list = NumberList(tail, inside, starts, values, end)
     return Numbers(tuple(values), end, noun, bracket, word, ranged)
 
 
@@ -105,6 +139,11 @@ def begins_value(msg: Message, i: int) -> bool:
     return bool(msg.letter(i)) or (msg.is_mark(i, ".)-") and bool(msg.letter(i + 1)))
 
 
+def goes_on(msg: Message, i: int) -> bool:
+    """Whether a word in running text begins no statement: neither a number nor what may stand there without one."""
+    return not msg.roman and msg.tokens[i].fold != "a" and _RUNNING.isdisjoint(msg.found(i))
+
+
 def number_at(msg: Message, i: int, tail: bool = False) -> tuple[int, int, bool, bool, bool] | None:
     """A question number at `i`: value, end, and whether it has a noun, a bracket, or is a word."""
     if i >= msg.count:
@@ -112,11 +151,15 @@ def number_at(msg: Message, i: int, tail: bool = False) -> tuple[int, int, bool,
     if msg.is_mark(i, "([") and i + 2 < msg.count and msg.tokens[i + 1].kind == "num" and msg.is_mark(i + 2, ")]"):
         return msg.tokens[i + 1].value, i + 3, False, True, False
     kind = msg.tokens[i].kind
+    if kind != "num" and not msg.roman and msg.tokens[i].fold != "a" and _BEGINS.isdisjoint(msg.found(i)):
+        return None
     j = i
     noun = False
+    if kind != "num" and not msg.roman and msg.number_after(i) > i + 7 * msg.book.longest:
+        return None
     for _ in range(0 if kind == "num" else 6):  # "the answer for 3", "my answer on question 2"
-        named = msg.at("item", j)
-        stop = max(named, msg.any_at(("for", "article"), j))
+        stop = msg.any_at(("item", "for", "article"), j)
+        named = msg.at("item", j) if stop else 0
         if not stop or (msg.letter(j) and not named):
             break
         if named == stop:

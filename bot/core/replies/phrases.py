@@ -129,10 +129,11 @@ _NOTHING: Final[Mapping[str, Match]] = {}
 class PhraseBook:
     """Every language's phrases, ready for look-up. Immutable once built."""
 
-    __slots__ = ("_near", "_root", "forwarded", "pasted", "roles", "signature")
+    __slots__ = ("_near", "_root", "forwarded", "longest", "pasted", "roles", "signature")
 
     def __init__(self, languages: Iterable[Mapping[str, Any]]) -> None:
         self._root: dict[str, Any] = {}
+        self.longest = 0  # tokens of the longest phrase
         near: dict[str, set[str]] = {}
         texts: dict[str, list[str]] = {name: [] for name in TEXT_CLASSES}
         for language in languages:
@@ -156,7 +157,9 @@ class PhraseBook:
 
     def _add(self, name: str, phrase: str, value: int) -> None:
         node = self._root
-        for token in tokenize(_JAMO.sub(lambda found: unicodedata.normalize("NFKC", found.group()), phrase)):
+        tokens = tokenize(_JAMO.sub(lambda found: unicodedata.normalize("NFKC", found.group()), phrase))
+        self.longest = max(self.longest, len(tokens))
+        for token in tokens:
             node = node.setdefault(token.fold, {})
         node.setdefault("", {})[name] = value
 

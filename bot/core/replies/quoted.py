@@ -9,6 +9,7 @@ A heading of the sender ("Answers:", "EDIT:", "Here we go:") is made of words th
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -45,12 +46,13 @@ def find_paste(lines: Sequence[str], marks: tuple[str, ...], roles: tuple[str, .
     of that item's words ("User: read only").
     """
     own = spoken = False
+    last = max((n for n, line in enumerate(lines) if _NUMBER.search(line)), default=-1)
     for n, line in enumerate(lines):
-        if _QUOTED_LINE.match(line) or not line.strip():
+        if not line or _QUOTED_LINE.match(line) or not line.strip():
             continue
         bare = line[stamp.end() :] if (stamp := _STAMP.match(line)) else line
         head = fold(bare[:24]).replace(" :", ":").replace("：", ":")
-        said = _SAYING.match(bare) or _CJK_SAYING.match(bare)
+        said = (_SAYING.match(bare) or _CJK_SAYING.match(bare)) if ":" in bare or "：" in bare else None
         if said or head.startswith(marks) or (not own and head.startswith(roles)):
             below = next((k for k in lines[n + 1 :] if k.strip()), "")
             leads = said is not None and not bare[said.end() :].strip()
@@ -60,7 +62,7 @@ def find_paste(lines: Sequence[str], marks: tuple[str, ...], roles: tuple[str, .
                 return n, "all"
             if not own:
                 return n, "unsure"
-            if _NUMBER.search("\n".join((bare, *lines[n + 1 :]))):
+            if last > n or _NUMBER.search(bare):
                 return n, "below"
         spoken = True
         own = own or bool(_NUMBER.search(line))
@@ -90,7 +92,8 @@ def names_speaker(msg: Message, reading: Reading) -> bool:
 
 def _is_name(msg: Message, start: int, end: int) -> bool:
     """Whether none of the words there is known to the phrases, or begins an option's text."""
-    inside = [i for i, t in enumerate(msg.tokens) if start <= _written(msg, t.start) < end]
+    first = bisect_left(msg.tokens, start, key=lambda t: _written(msg, t.start))
+    inside = range(first, bisect_left(msg.tokens, end, lo=first, key=lambda t: _written(msg, t.start)))
     words = [i for i in inside if msg.tokens[i].kind == "word"]
     return bool(words) and not any(
         msg.tokens[i].letter or msg.found(i) or msg.tokens[i].fold in msg.labelled for i in words

@@ -170,9 +170,10 @@ def _outcomes(msg: Message, sums: Sums) -> tuple[dict[int, ItemReading], list[It
     for number, subs in sums.subs.items():
         slot = msg.by_number[number]
         if number in answers:
+            told = answers[number].key
             for letter, value in subs:
                 item = wording.item(slot, value)
-                if item is not None and item.key == answers[number].key:
+                if item is not None and item.key == told:
                     code = Value("unknown_question")
                     errors.append(wording.error(slot, f"{number}{letter}", code, last=msg.slots[-1].number))
                 else:
@@ -319,7 +320,7 @@ def _all_same(
 def _pasted_example(msg: Message, sums: Sums) -> bool:
     """The card's own example, unchanged: a copy, not answers."""
     copied = [v for v in sums.values.values() if v.kind == "other" and v.text is None]
-    placeholder = any(msg.at("placeholder", i) for i in range(msg.count))
+    placeholder = bool(msg.places("placeholder"))
     return bool(copied) and placeholder and len(sums.values) > 1
 
 

@@ -16,19 +16,26 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import Final
 
 _CJK: Final = "\u3005\u3007\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _MARKS: Final = "\u0300-\u036f\u064b-\u065f\u0670\u0900-\u0903\u093a-\u094f\u0962\u0963\u200c"
 _LETTER: Final = rf"[^\W\d_{_CJK}]"
 
-_PATTERN: Final = re.compile(
-    rf"""
+_CHAR: Final = rf"(?P<char>[{_CJK}])"
+_MAIL: Final = r"(?<![\w.+\-])[\w.+\-]{1,64}@[\w\-]{1,63}\.[\w.\-]{1,63}"
+
+
+def _pattern(first: str, mail: str, char: str) -> re.Pattern[str]:
+    return re.compile(
+        rf"""
+      {first}
       (?P<line>\n[\s]*)
     | (?P<opaque>
           \[[^\[\]\n]{{1,200}}\]\([^()\s]{{1,500}}\)
         | (?:https?|mailto|mention|ftp)://[^\s<>()|]+ | www\.[^\s<>()|]+
-        | (?<![\w.+\-])[\w.+\-]{{1,64}}@[\w\-]{{1,63}}\.[\w.\-]{{1,63}}
+        {mail}
         | (?<![^\W\d_])[A-Za-z]:\\[^\s]*
         | (?<!\S)/[\w.\-]+(?:/[\w.\-]*)*
         | [$€£¥₹]\s?\d[\d.,]* | \d+\s?[%€£₹°]
@@ -40,11 +47,16 @@ _PATTERN: Final = re.compile(
     | (?P<mention>(?<![\w@])@[^\W\d]\w{{1,40}})
     | (?P<num>\d+)
     | (?P<word>{_LETTER}[{_MARKS}]*(?:{_LETTER}|[{_MARKS}]|['’ʼ`´](?={_LETTER}))*)
-    | (?P<char>[{_CJK}])
+    {char}
     | (?P<mark>[\-=~–—]{{0,3}}[>→]|[^\s])
     """,
-    re.VERBOSE,
-)
+        re.VERBOSE,
+    )
+
+
+# Only a mail address can begin with a character of the unspaced scripts: without its sign they are looked at first.
+_ADDRESSED: Final = _pattern("", f"| {_MAIL}", f"| {_CHAR}")
+_PLAIN: Final = _pattern(f"{_CHAR} |", "", "")
 
 _APOSTROPHES: Final = str.maketrans("", "", "'’ʼ`´\u200c")
 _STROKES: Final = str.maketrans({"đ": "d", "ı": "i", "ł": "l", "ø": "o", "ς": "σ"})
@@ -83,6 +95,7 @@ class Token:
         return f"<{self.kind} {self.fold!r}>"
 
 
+@lru_cache(maxsize=8192)
 def fold(word: str) -> str:
     """The form that words are compared by: no case, no accents, no apostrophes."""
     if word.isascii():
@@ -96,7 +109,7 @@ def tokenize(text: str) -> list[Token]:
     tokens: list[Token] = []
     last = 0
     foreign = False
-    for found in _PATTERN.finditer(text):
+    for found in (_ADDRESSED if "@" in text else _PLAIN).finditer(text):
         kind = found.lastgroup or "mark"
         start, end = found.span()
         body = found.group()
@@ -125,6 +138,12 @@ def tokenize(text: str) -> list[Token]:
     if foreign:
         _settle_letters(tokens)
     return tokens
+
+
+@lru_cache(maxsize=4096)
+def folded_words(label: str) -> tuple[str, ...]:
+    """The words of an option's text as they are compared."""
+    return tuple(token.fold for token in tokenize(label))
 
 
 def _mark(body: str) -> str:

@@ -41,7 +41,7 @@ def _typed(msg: Message, start: int, end: int, slot: Slot, said: str) -> Value:
         or (msg.tokens[i].kind == "mark" and (stop := i + 1))
     ):
         i = stop
-    if i >= end and any(msg.at("agree", k, end) for k in range(start, end)):
+    if i >= end and any(msg.at("agree", k, end) for k in msg.places("agree", start, end)):
         return Value("confirm", said=said)
     return Value("correct", text=said, said=said)
 
@@ -51,7 +51,7 @@ def read_open(msg: Message, slot: Slot, numbered: bool) -> Reading | None:
     if numbered:
         return None
     first = msg.skip_decoration(0, msg.count)
-    if first >= msg.count and not any(msg.at("agree", i) for i in range(msg.count)):
+    if first >= msg.count and not msg.places("agree"):
         return None
     if carries_on(msg):
         return None

@@ -22,9 +22,11 @@ _BEFORE_LETTER = ("lead", "option", "article", "agree", "polite", "filler", "cor
 
 
 def positional(msg: Message) -> Reading | None:
+    if not msg.lettered:
+        return None
     entries: list[tuple[str, int]] = []
     separated = 0
-    for start, end in lines(msg):
+    for start, end in msg.lines:
         i = msg.skip_decoration(start, end) if not _placeholder(msg, start) else start
         if msg.at("negate", i):
             continue
@@ -96,21 +98,9 @@ def _placeholder(msg: Message, i: int) -> bool:
     return msg.is_mark(i, "-?")
 
 
-def lines(msg: Message) -> list[tuple[int, int]]:
-    """Token ranges of the lines that say something."""
-    out: list[tuple[int, int]] = []
-    start = 0
-    for i in range(msg.count + 1):
-        if i == msg.count or msg.is_break(i):
-            if i > start:
-                out.append((start, i))
-            start = i + 1
-    return out
-
-
 def by_line(msg: Message) -> Reading | None:
     """As many lines as open questions, most of them plainly a letter or "recommended"."""
-    rows = lines(msg)
+    rows = msg.lines
     if len(rows) < 3 or len(rows) != len(msg.open):
         return None
     values = []
@@ -132,7 +122,7 @@ def by_line(msg: Message) -> Reading | None:
 
 def below_numbers(msg: Message) -> Reading | None:
     """A number on one line, what is said on it on the next."""
-    rows = lines(msg)
+    rows = msg.lines
     if len(rows) < 4 or len(rows) % 2:
         return None
     answers: dict[int, ItemReading] = {}
@@ -271,6 +261,8 @@ def _proposed(slot: Slot, letter: str) -> Reading:
 
 def numbers_alone(msg: Message) -> Reading | None:
     """Numbers and nothing that says what about them: "2", "1-3", "1, 2, 4 please"."""
+    if not msg.numeric:
+        return None
     numbers: list[int] = []
     ranged = False
     first = msg.skip_decoration(0, msg.count)

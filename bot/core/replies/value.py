@@ -96,7 +96,9 @@ def asks(msg: Message, start: int, end: int) -> bool:
     first = msg.skip_decoration(start, end)
     if first >= end:
         return False
-    if msg.at("suggestion", end - 1) or any(msg.at("suggestion", i, end) for i in range(max(start, end - 6), end)):
+    if msg.has("suggestion") and (
+        msg.at("suggestion", end - 1) or any(msg.at("suggestion", i, end) for i in range(max(start, end - 6), end))
+    ):
         return False
     if msg.any_at(("explain", "asks_recommended"), first, end):
         return True
@@ -104,11 +106,13 @@ def asks(msg: Message, start: int, end: int) -> bool:
     if begins and not msg.at("delegate", first, end):
         return True
     tail = range(max(first, end - 4), end)  # the word that asks comes last in Japanese and Korean
-    if any(msg.tokens[i].kind == "char" and msg.at("question", i) == end for i in tail):
+    if msg.has("question") and any(msg.tokens[i].kind == "char" and msg.at("question", i) == end for i in tail):
         return True
     last = end - 1
     while last > first and (msg.is_mark(last, '!")”)') or msg.is_break(last)):
         last -= 1
     if msg.is_mark(last, "?"):
         return not any(msg.at("hedge", i, end) for i in range(first, min(first + 3, end)))
+    if not msg.has("explain"):
+        return False
     return bool(msg.at("explain", last)) or any(msg.at("explain", i) == end for i in range(max(first, end - 6), end))

@@ -26,6 +26,8 @@ def read_value(msg: Message, start: int, end: int, slot: Slot, *, glued: bool = 
 
     Courtesy at the end ("…, thanks!") does not count, except that an own answer is kept as typed.
     """
+    if end == start + 1 and glued and _letter_alone(msg, start, slot):
+        return Value("letter", msg.tokens[start].letter, said=msg.words(start, end))
     bare = without_courtesy(msg, start, end)
     for i in range(max(start + 2, bare - _FEW_WORDS), bare):
         if msg.is_mark(i - 1, ",.;") and msg.at("content", i, bare) == bare:  # "…, nothing to add"
@@ -41,6 +43,13 @@ def read_value(msg: Message, start: int, end: int, slot: Slot, *, glued: bool = 
             return told
         return _read(msg, start, end, slot, glued=glued)
     return value
+
+
+def _letter_alone(msg: Message, i: int, slot: Slot) -> bool:
+    """Whether one letter is all that was said, and it can mean nothing but that option."""
+    token = msg.tokens[i]
+    plain = token.letter in slot.letters and token.letter != slot.other and msg.letter(i) == token.letter
+    return plain and not msg.found(i) and token.fold not in msg.labelled and not msg.is_mark(i + 1, "?")
 
 
 def without_courtesy(msg: Message, start: int, end: int) -> int:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from bot.core.replies.message import Message
 from bot.core.replies.reading import ItemReading, Proposal, Reading
-from bot.core.replies.unnumbered import bare, by_line, letters_as_word, lines, numbers_alone, positional
+from bot.core.replies.unnumbered import bare, by_line, letters_as_word, numbers_alone, positional
 from bot.core.replies.value import asks
 
 ACCEPT = Proposal(kind="accept_all", label="accept recommendations")
@@ -42,6 +42,8 @@ def read_whole(msg: Message) -> Reading:
 
 def carries_on(msg: Message) -> bool:
     """ "Continue", "next": asks for nothing but to go on, and answers nothing (RD-6)."""
+    if msg.next(("carry_on",)) >= msg.count:
+        return False
     i = 0
     while i < msg.count and not msg.at("carry_on", i):
         mark = i + 1 if msg.tokens[i].kind in ("mark", "line", "para", "mention") else 0
@@ -53,30 +55,18 @@ def carries_on(msg: Message) -> bool:
     return bool(stop) and _rest_is(msg, stop, ("carry_on", "polite", "filler", "and", "lead"))
 
 
-def clauses(msg: Message) -> list[tuple[int, int]]:
-    """Token ranges between separators and line breaks."""
-    out: list[tuple[int, int]] = []
-    start = 0
-    for i in range(msg.count + 1):
-        if i == msg.count or msg.is_edge(i) or (msg.is_mark(i, "-") and msg.tokens[i].spaced):
-            if i > start:
-                out.append((start, i))
-            start = i + 1
-    return out
-
-
 def _question(msg: Message) -> Reading | None:
     asked = False
-    for start, end in lines(msg):
+    for start, end in msg.lines:
         asked = asked or asks(msg, start, end)
     if not asked:
-        for start, end in clauses(msg):
+        for start, end in msg.clauses:
             stop = msg.skip_decoration(start, end)
             edge = end < msg.count and msg.is_mark(end, "?")
             if edge or msg.any_at(("explain", "asks_recommended"), stop, end):
                 asked = True
     if not asked:
-        last = clauses(msg)[-1:]
+        last = msg.clauses[-1:]
         asked = (
             any(
                 end - start <= 3 and msg.at("question", start, end) and not msg.any_at(("hedge", "agree"), 0)
@@ -103,16 +93,27 @@ def about(msg: Message) -> tuple[int, ...]:
 
 def postponed(msg: Message) -> Reading | None:
     """ "Ask me tomorrow", "not now": at the head of a clause, and not as a question (CH-6)."""
-    for start, end in clauses(msg):
+    whole_asks: bool | None = None
+    begins = msg.next(("put_off", "postpone"))
+    for start, end in msg.clauses:
+        if begins < start:
+            begins = msg.next(("put_off", "postpone"), start)
+        if begins >= end:
+            continue
         i = start
         while i < end and (stop := msg.any_at(("polite", "agree", "filler", "note", "lead", "disagree"), i, end)):
             if msg.any_at(("put_off", "postpone"), i, end):
                 break
             i = stop
         stop = msg.any_at(("put_off", "postpone"), i, end)
-        if not stop or asks(msg, 0, msg.count):
+        if not stop:
             continue
-        time = next(((k, msg.at("time", k)) for k in range(start, msg.count) if msg.at("time", k)), None)
+        if whole_asks is None:
+            whole_asks = asks(msg, 0, msg.count)
+        if whole_asks:
+            return None
+        told = msg.next(("time",), start)
+        time = (told, msg.at("time", told)) if told < msg.count else None
         if msg.at("postpone", i, end) == stop and time is None:
             continue
         while time and msg.at("time", time[1]):
@@ -218,10 +219,10 @@ def _agreement(msg: Message) -> Reading | None:
         back = stopped
         while back > 0 and not msg.is_edge(back - 1) and not msg.at("and", back - 1):
             back -= 1
-        first_agreed = next((k for k in range(msg.count) if msg.at("agree", k)), 0)
+        first_agreed = msg.next(("agree",)) % msg.count
         if back <= first_agreed and not msg.at("note", stopped):
             return None  # the clause with the yes in it reads on: no agreement but a sentence
-        if any(msg.at(name, k) for name in ("negate", "disagree") for k in range(first_agreed, msg.count)):
+        if msg.next(("negate", "disagree"), first_agreed) < msg.count:
             return Reading(kind="needs_confirmation", note=rest)
     return Reading(kind="needs_confirmation", proposals=(ACCEPT,), note=rest or None)
 

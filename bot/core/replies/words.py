@@ -79,7 +79,7 @@ def _by_class(msg: Message, start: int, at: int, end: int, slot: Slot, said: str
         return Value(deferred, said=said)
     if asks(msg, start, end):
         return Value("question", said=said)
-    if any(msg.at("suggestion", i, end) for i in range(start, end)):
+    if any(msg.at("suggestion", i, end) for i in msg.places("suggestion", start, end)):
         return Value("tentative", said=said)
     for name in ("delegate", "recommended"):
         near = range(start, min(end, start + 6)) if name == "delegate" else ()
@@ -118,7 +118,9 @@ def _by_class(msg: Message, start: int, at: int, end: int, slot: Slot, said: str
     stop = msg.at("other", at, end)
     if stop:
         return other_words(msg, stop, end, said)
-    if (stop := msg.at("postpone", start, end)) and any(msg.at("time", i, end) for i in range(start, end)):
+    if (stop := msg.at("postpone", start, end)) and any(
+        msg.at("time", i, end) for i in msg.places("time", start, end)
+    ):
         return Value("deferred", said=said)
     for i in range(max(start, end - 10), end):  # verbs come last in Japanese and Korean
         if msg.tokens[i].kind == "char" and msg.at("unsure", i) == end:
@@ -136,14 +138,17 @@ def _conditioned(msg: Message, start: int, end: int, slot: Slot) -> bool:
 
 def _deferred(msg: Message, start: int, at: int, end: int) -> str | None:
     """ "will decide tomorrow", "still waiting to hear …, will answer later", "ask me again on the 3rd"."""
-    heads = [start, at]
-    heads += [i + 1 for i in range(start, end - 1) if msg.is_separator(i) and msg.is_word(i + 1)]
-    if any(msg.letter(i, end) and letter_ends(msg, i, end) for i in heads):
+
+    def heads(i: int) -> bool:
+        return i in (start, at) or (i > start and msg.is_separator(i - 1) and msg.is_word(i))
+
+    if any(heads(i) and msg.letter(i, end) and letter_ends(msg, i, end) for i in msg.letters_in(start, end)):
         return None
     tail = range(max(start + 1, end - 11), end)
     if any(msg.at("theirs", i) == end for i in tail) and not any(msg.at("unsure", i) == end for i in tail):
         return "deferred"
-    for i in heads:
+    names = ("later", "put_off", "postpone")
+    for i in (i for name in names for i in msg.places(name, start, end) if heads(i)):
         stop = msg.any_at(("later", "put_off"), i, end)
         whole = stop >= end or msg.is_edge(stop) or bool(msg.any_at(("time", "for", "note", "polite"), stop))
         if stop > i + 1 and (whole or msg.acts(stop) or stop - i > 2):
@@ -154,10 +159,14 @@ def _deferred(msg: Message, start: int, at: int, end: int) -> str | None:
     return None
 
 
-def _led_recommended(msg: Message, at: int, end: int, name: str) -> int:
-    """ "lets go with ur recommended": function words between lead and name."""
+def _led_recommended(msg: Message, at: int, end: int, name: str, passed: set[int] | None = None) -> int:
+    """ "lets go with ur recommended": function words between lead and name. `passed`: from there none was found."""
     i = at
-    while i < end:
+    passed = set() if passed is None else passed
+    if msg.next((name,), at) >= end:
+        return 0
+    while i < end and i not in passed:
+        passed.add(i)
         stop = msg.any_at(("filler", "accept", "agree", "article", "lead"), i, end)
         if not stop or msg.letter(i, end):
             return 0
@@ -169,10 +178,11 @@ def _led_recommended(msg: Message, at: int, end: int, name: str) -> int:
 
 def _committed(msg: Message, start: int, end: int) -> int:
     """ "I missed it earlier, lets go with ur recommended": the choice after an excuse."""
-    for i in range(start, end):
+    passed: set[int] = set()
+    for i in msg.places("commit", start, end):
         stop = msg.at("commit", i, end)
         if stop:
-            named = msg.at("recommended", stop, end) or _led_recommended(msg, stop, end, "recommended")
+            named = msg.at("recommended", stop, end) or _led_recommended(msg, stop, end, "recommended", passed)
             if named:
                 return named
     return 0
@@ -213,12 +223,19 @@ def _none(msg: Message, stop: int, end: int, said: str) -> Value:
     return Value("other", text=text or None, said=said) if text else Value("other", said=said)
 
 
+def _says_yes(msg: Message, start: int, end: int) -> bool:
+    """Whether nothing but words of a yes is there; looked at once for all the questions that it is said of."""
+    if (start, end) not in msg.yes:
+        i = start
+        while i < end and (stop := msg.any_at(("agree", "filler", "all", "polite", "item"), i, end)):
+            i = stop
+        msg.yes[start, end] = i >= end
+    return msg.yes[start, end]
+
+
 def _verdict(msg: Message, start: int, end: int, said: str) -> Value | None:
     """Yes and no on one question name no option; a yes before an instruction is an own answer."""
-    i = start
-    while i < end and (stop := msg.any_at(("agree", "filler", "all", "polite", "item"), i, end)):
-        i = stop
-    if i >= end and any(msg.at("agree", k, end) for k in range(start, end)):
+    if any(msg.at("agree", k, end) for k in msg.places("agree", start, end)) and _says_yes(msg, start, end):
         return Value("ambiguous_agreement", said=said)
     stop = msg.any_at(("agree", "accept"), start, end)
     if stop:

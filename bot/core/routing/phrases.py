@@ -46,7 +46,14 @@ class Match(NamedTuple):
     phrase: Phrase
     first: int
     last: int  # exclusive, in tokens
-    named: frozenset[int]  # the words it names; those that a gap passes over are not among them
+    bits: int  # the words it names, from `first` on; those that a gap passes over are not among them
+
+    @property
+    def named(self) -> frozenset[int]:
+        return frozenset([i for i in range(self.first, self.last) if self.bits >> (i - self.first) & 1])
+
+
+Place = tuple[int, Sequence[int]]  # where a word stands, and where the words of the wanted classes end there
 
 
 class Node:
@@ -202,28 +209,34 @@ class _Places:
             self.order.append(seen)
             self.clause.append(ends)
             self.opens.append(opens)
-        self._of: dict[frozenset[int], list[int]] = {}
+        self._of: dict[frozenset[int], tuple[list[int], list[Place]]] = {}
 
-    def of(self, ids: frozenset[int]) -> list[int]:
-        """The places of any of these classes, in order."""
+    def of(self, ids: frozenset[int]) -> tuple[list[int], list[Place]]:
+        """The places of any of these classes, in order, and the same with the ends of their words."""
         found = self._of.get(ids)
         if found is None:
             lists = [self.where[i] for i in ids if i in self.where]
-            found = self._of[ids] = lists[0] if len(lists) == 1 else sorted({at for each in lists for at in each})
+            order = lists[0] if len(lists) == 1 else sorted({at for each in lists for at in each})
+            found = self._of[ids] = order, [(at, self.ends(ids, at)) for at in order]
         return found
 
-    def within(self, ids: frozenset[int], first: int, reach: int, *, far: bool) -> list[int]:
+    def ends(self, ids: frozenset[int], at: int) -> Sequence[int]:
+        """Where the words of any of these classes end that begin at this place."""
+        found = [ends for identity, ends in self.spans[at].items() if identity in ids]
+        return found[0] if len(found) == 1 else [end for ends in found for end in ends]
+
+    def within(self, ids: frozenset[int], first: int, reach: int, *, far: bool) -> Sequence[Place]:
         """Those from `first` on with at most `reach` words between; a clause ends the search, unless `far`."""
         if first >= self.size or (not far and self.opens[first]):
-            return []
+            return ()
         if not reach:
-            return [first] if not ids.isdisjoint(self.spans[first]) else []
-        found = self.of(ids)
-        start = end = bisect_left(found, first)
-        most, clause, order, clauses = self.order[first] + reach, self.clause[first], self.order, self.clause
-        while end < len(found) and order[found[end]] <= most and (far or clauses[found[end]] == clause):
+            return ((first, self.ends(ids, first)),) if not ids.isdisjoint(self.spans[first]) else ()
+        order, places = self.of(ids)
+        start = end = bisect_left(order, first)
+        most, clause, numbers, clauses = self.order[first] + reach, self.clause[first], self.order, self.clause
+        while end < len(order) and numbers[order[end]] <= most and (far or clauses[order[end]] == clause):
             end += 1
-        return found[start:end]
+        return places[start:end]
 
 
 def _ends(nodes: list[Node], tokens: Sequence[Token], at: int) -> dict[int, list[int]]:
@@ -232,13 +245,19 @@ def _ends(nodes: list[Node], tokens: Sequence[Token], at: int) -> dict[int, list
     while nodes:
         for node in nodes:
             for identity in node.ids:
-                ends = found.setdefault(identity, [])
-                if here not in ends:
+                ends = found.get(identity)
+                if ends is None:
+                    found[identity] = [here]
+                elif ends[-1] != here:
                     ends.append(here)
         if here >= len(tokens) or tokens[here].gap >= SENTENCE:
             break
         form = tokens[here].form
-        nodes = [following for node in nodes if not node.leaf for following in _steps(node, form)]
+        if len(nodes) == 1 and len(form) < MIN_SWAPPED and not nodes[0].sizes:  # one character of a dense script
+            exact = nodes[0].words.get(form)
+            nodes = [exact] if exact is not None else []
+        else:
+            nodes = [following for node in nodes if not node.leaf for following in _steps(node, form)]
         here += 1
     return found
 
@@ -289,27 +308,30 @@ def _without_one(word: str) -> list[str]:
 def _match(phrase: Phrase, at: int, places: _Places) -> Match | None:
     """Follow the phrase from `at`; the set of places reached stays small, so the work per place is bounded."""
     spans, step = places.spans, places.step
-    reached = {at: 0}  # next token → words named so far, as bits from `at` on
-    for number, (ids, optional, reach, far) in enumerate(phrase.elements):
+    begins = phrase.elements[0].ids
+    reached = {  # next token → words named so far, as bits from `at` on
+        end: (1 << (end - at)) - 1 for identity, ends in spans[at].items() if identity in begins for end in ends
+    }
+    for ids, optional, reach, far in phrase.elements[1:]:
+        if optional and not places.of(ids)[0]:
+            continue
         following = dict(reached) if optional else {}
         for place, named in reached.items():
-            for here in places.within(ids, step[place], reach, far=far) if number else (at,):
-                for identity, ends in spans[here].items():
-                    if identity not in ids:
-                        continue
-                    for end in ends:
-                        more = named | ((1 << (end - at)) - (1 << (here - at)))
-                        if more.bit_count() > following.get(end, 0).bit_count():
-                            following[end] = more
+            for here, ends in places.within(ids, step[place], reach, far=far):
+                passed = 1 << (here - at)
+                for end in ends:
+                    more = named | ((1 << (end - at)) - passed)
+                    if end not in following or more.bit_count() > following[end].bit_count():
+                        following[end] = more
         reached = following
         if not reached:
             return None
-    ends = [p for p in reached if not phrase.closes or _closes(p, places)]
-    if not ends:
-        return None
-    last = max(ends)
-    bits = reached[last]
-    return Match(phrase, at, last, frozenset(i for i in range(at, last) if bits >> (i - at) & 1))
+    if phrase.closes:
+        reached = {place: named for place, named in reached.items() if _closes(place, places)}
+        if not reached:
+            return None
+    last = max(reached)
+    return Match(phrase, at, last, reached[last])
 
 
 def _closes(place: int, places: _Places) -> bool:

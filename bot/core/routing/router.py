@@ -246,5 +246,5 @@ def _first_options(first: Sequence[str], pack: Pack) -> tuple[str, ...]:
 
 
 def _with_words(materials: tuple[Material, ...], artefacts: Sequence[Found]) -> tuple[Material, ...]:
-    named = {a.words: Material(kind="named", name=a.words) for a in artefacts}
-    return (*materials, *named.values())
+    named = dict.fromkeys(a.words for a in artefacts)
+    return (*materials, *(Material(kind="named", name=words) for words in named))

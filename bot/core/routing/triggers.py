@@ -7,6 +7,7 @@ a short request.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -60,6 +61,8 @@ def read(
 
     once: dict[tuple[bool, ...], list[Match]] = {}  # mostly nothing is set aside, and one search serves all
 
+    asks = any(sheet.asked)
+
     def found(flags: Sequence[bool], wanted: frozenset[str]) -> list[Match]:
         key = tuple(flags)
         if key not in once:
@@ -69,7 +72,7 @@ def read(
             m
             for m in once[key]
             if m.phrase.kind in wanted
-            and (m.first in sheet.question_words or not any(sheet.asked[i] for i in m.named))
+            and (not asks or m.first in sheet.question_words or not any(sheet.asked[i] for i in m.named))
         ]
 
     hits = found(hidden, kinds) + found(plain, frozenset({"negative"}))
@@ -136,7 +139,7 @@ def _longest(sheet: Sheet, matches: Sequence[Match]) -> list[Match]:
     ("check the citations in my response letter", 論文の抄録を書いて).
     """
     kept: list[Match] = []
-    used: set[int] = set()
+    used = 0  # the words named so far, as bits
     far: set[int] = set()
     if len({m.phrase.value for m in matches}) > 1:
         begins: dict[int, list[Match]] = {}
@@ -145,12 +148,12 @@ def _longest(sheet: Sheet, matches: Sequence[Match]) -> list[Match]:
         far = {id(m) for m in matches if _passes_over(sheet, m, begins)}
 
     def rank(m: Match) -> tuple[bool, int, int, int, bool, str]:
-        return id(m) in far, -len(m.named), m.last - m.first, m.first, not m.phrase.value, m.phrase.value
+        return id(m) in far, -m.bits.bit_count(), m.last - m.first, m.first, not m.phrase.value, m.phrase.value
 
     for match in sorted(matches, key=rank):
-        if used.isdisjoint(match.named):
+        if not used >> match.first & match.bits:
             kept.append(match)
-            used |= match.named
+            used |= match.bits << match.first
     return sorted(kept, key=lambda m: m.first)
 
 
@@ -238,18 +241,28 @@ def _shared_verb(sheet: Sheet, hits: Sequence[Match], nouns: Sequence[Match]) ->
 
 def _passes_over(sheet: Sheet, match: Match, begins: Mapping[int, Sequence[Match]]) -> bool:
     """Does the phrase share its verb with another one whose object is nearer? `begins`: matches by first word."""
-    if match.last - match.first == len(match.named) or any(e.far for e in match.phrase.elements):
+    if match.last - match.first == match.bits.bit_count() or any(e.far for e in match.phrase.elements):
         return False
     verb_last = dense(sheet.tokens[match.first].form[0])
+    inside = (1 << (match.last - match.first)) - 2
     for at in range(match.first, match.last):
         for other in begins.get(at, ()):
             if other.phrase.value == match.phrase.value or len(other.phrase.elements) < 2:
                 continue
-            shared = match.named & other.named
-            between = {i for i in other.named - shared if match.first < i < match.last} if shared else ()
-            if between and (max(between) < min(shared) if verb_last else max(shared) < min(between)):
+            theirs = other.bits << (other.first - match.first)
+            shared = match.bits & theirs
+            between = theirs & ~shared & inside if shared else 0
+            if between and (_last(between) < _first(shared) if verb_last else _last(shared) < _first(between)):
                 return True
     return False
+
+
+def _first(bits: int) -> int:
+    return (bits & -bits).bit_length()
+
+
+def _last(bits: int) -> int:
+    return bits.bit_length()
 
 
 def _put_off(sheet: Sheet, match: Match) -> bool:
@@ -269,16 +282,17 @@ def _in_short_parts(sheet: Sheet, matches: list[Match]) -> list[Match]:
 
     def part_of(match: Match) -> Span:
         start = sheet.tokens[match.first].start
-        return next((p for p in parts if p.start <= start < p.end), Span(0, 0))
+        at = bisect_right(parts, start, key=lambda p: p.start) - 1
+        return parts[at] if at >= 0 and start < parts[at].end else Span(0, 0)
 
     short = [m for m in matches if size.get(part_of(m), 0) <= SHORT]
     if short and any(s > LONG for s in size.values()):
         matches = short
-    for match in matches:
+    for match in matches if sheet.has("below", "above") else ():
         pointed = _pointed_at(sheet, match, parts)
         if pointed:
             return [m for m in matches if part_of(m) not in pointed]
-    for match in matches:
+    for match in matches if any(c in sheet.text for c in ":：") else ():
         end = sheet.tokens[match.last - 1].end
         tail = sheet.text[end : end + 60]
         head = next((i for i, c in enumerate(tail) if c in ":："), -1)
