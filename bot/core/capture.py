@@ -140,6 +140,9 @@ def exported(record: Clarification, chosen_at: datetime) -> dict[str, Any]:
 def round_result(session: Session, round_: Round, surface: str) -> dict[str, Any]:
     """What whoever asked gets back of one round (CA-5)."""
     resolved = [item for item in round_.items if item.status == "resolved"]
+    ready = len(resolved) == len(round_.items) and not round_.escalated
+    if not round_.items:  # what is taken as settled waits for its "y" (RD-5)
+        ready = round_.closed_at is not None
     return {
         "phase": round_.phase,
         "round": round_.nth or round_.number,
@@ -152,7 +155,7 @@ def round_result(session: Session, round_: Round, surface: str) -> dict[str, Any
             if item.answer is not None
         ],
         "bulk_accept_used": round_.bulk_used,
-        "ready_to_proceed": len(resolved) == len(round_.items) and not round_.escalated,
+        "ready_to_proceed": ready,
         "escalation_needed": round_.escalated,
     }
 

@@ -159,6 +159,8 @@ def _context(session: Session, spec: Spec, surface: str) -> dict[str, Any]:
         "dropped_questions": [
             d.model_dump(exclude={"later"}, exclude_none=True) for d in session.dropped if not d.later
         ],
+        "injection_incidents": spec.incidents,
+        "earlier_requests": list(spec.earlier_requests),
         "inherited": [d.model_dump() for d in spec.inherited],
         "ambiguity_notes": [
             {"phase": n.phase, "noted_at": iso(n.at), **n.signal.model_dump(exclude={"fill"})}

@@ -45,6 +45,9 @@ def locked(session: Session, round_: Round, answers: Mapping[int, ItemReading]) 
 
 def propose(turn: Turn, session: Session, round_: Round, reading: Reading, person: Person, ref: MessageRef) -> bool:
     """Offer the change for confirmation. False when the reading changes nothing that can be changed."""
+    if locked(session, round_, reading.answers):
+        turn.refuse(person, "the scope is locked", LOCKED, session=session)
+        return True
     answers: dict[int, Answer] = {}
     lines: list[str] = [f"{e.item}: {e.message}" if e.item != "?" else e.message for e in reading.errors]
     for number, item_reading in sorted(reading.answers.items()):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.core import spec_view, view
 from bot.core.capture import iso, quote
-from bot.core.flows import handover, intake, opening, phases, replying, spec
+from bot.core.flows import handover, intake, opening, phases, replying, spec_steps
 from bot.core.model import MessageRef, Person
 from bot.core.state import Asking, Session
 from bot.core.turn import Turn
@@ -157,7 +157,7 @@ def again(turn: Turn, session: Session) -> None:
     if session.stage.kind == "routing":
         opening.show_menu(turn, session, anew=True)
     elif session.spec is not None:
-        spec.again(turn, session)
+        spec_steps.again(turn, session)
     elif session.round is not None:
         intake.show_card(turn, session, session.round, anew=True)
         turn.audit("round.reposted", session, round_=session.round, round=session.round.number)

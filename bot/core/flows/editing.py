@@ -85,9 +85,7 @@ def edited(turn: Turn, event: MessageEdited) -> None:
         return
     reading = reading.model_copy(update={"answers": changed, "accepted": fresh, "correction": True})
     if not intake.on_the_table(session, round_):
-        if amending.locked(session, round_, reading.answers):
-            turn.refuse(person, "the scope is locked", amending.LOCKED, session=session)
-        elif not amending.propose(turn, session, round_, reading, person, event.ref):
+        if not amending.propose(turn, session, round_, reading, person, event.ref):
             turn.ignore("the edit changes nothing")
         return
     if not changed and not fresh:

@@ -137,9 +137,7 @@ def _earlier_round(
     if session.round is None or session.round.id == round_.id:
         return False
     reading = replying.read(turn, round_, event.text, event.decoded)
-    if amending.locked(session, round_, reading.answers):
-        turn.refuse(event.person, "the scope is locked", amending.LOCKED, session=session)
-    elif not (reading.answers and amending.propose(turn, session, round_, reading, event.person, ref)):
+    if not (reading.answers and amending.propose(turn, session, round_, reading, event.person, ref)):
         turn.tell(
             f"That round is over. To change an answer of it, reply: change {round_.items[0].number} to …"
             if round_.items

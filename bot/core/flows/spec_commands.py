@@ -6,7 +6,7 @@ import re
 
 from bot.core import scope, spec_view, view
 from bot.core.capture import reference
-from bot.core.flows import handover, intake, opening, phases, replying, spec
+from bot.core.flows import handover, intake, opening, phases, replying, spec, spec_steps
 from bot.core.gate import NoSuchPhase, phase_number
 from bot.core.model import MessageRef, Person
 from bot.core.replies.reading import ItemReading
@@ -17,6 +17,16 @@ from bot.core.state import Between, Session
 from bot.core.turn import Turn
 
 WORDS = ("continue", "tier", "jump", "show", "gate", "abandon", "accept-recommendations")
+_NUMBERED = re.compile(r"(?:phase )?\w*", re.IGNORECASE)
+_SHORT = {  # what may follow the word after a mention; more than that is talk (CH-3)
+    "continue": re.compile(r""),
+    "accept-recommendations": re.compile(r""),
+    "tier": re.compile(r"\w+(?: because .+)?", re.IGNORECASE),
+    "jump": _NUMBERED,
+    "show": re.compile(r"\d?|scope", re.IGNORECASE),
+    "gate": _NUMBERED,
+    "abandon": re.compile(r".*", re.DOTALL),
+}
 _COMMAND = re.compile(r"\s*[/!]([a-z][a-z_-]*)(?:@(\w+))?(?:\s+([\s\S]*))?\s*", re.IGNORECASE)
 
 
@@ -26,7 +36,7 @@ def parsed(turn: Turn, text: str, *, mentioned: bool) -> tuple[str, str] | None:
     word, name, rest = (found[1], found[2], found[3]) if found else (None, None, None)
     if found is None and mentioned:
         head, _, rest = text.strip().partition(" ")
-        word = head if head.casefold() in WORDS and head.casefold() != "show" else None
+        word = head if head.casefold() in WORDS and _SHORT[head.casefold()].fullmatch(rest.strip()) else None
     if word is None or (name and turn.bot_name and name.casefold() != turn.bot_name.casefold()):
         return None
     word = word.casefold().replace("_", "-")
@@ -59,7 +69,7 @@ def run(turn: Turn, word: str, rest: str, person: Person, ref: MessageRef, bound
             if turn.state.active != session.id:
                 _resumed(turn, session, person, ref)
             else:
-                spec.go_on(turn, session, person, ref)
+                spec_steps.go_on(turn, session, person, ref)
         case "tier":
             _tier(turn, session, rest, person, ref)
         case "jump":
@@ -90,7 +100,7 @@ def _resumed(turn: Turn, session: Session, person: Person, ref: MessageRef) -> N
     turn.set(active=session.id)
     turn.audit("session.resumed", session, person)
     spec.phase_audit(turn, session, "run_resumed", person, ref)
-    spec.again(turn, session)
+    spec_steps.again(turn, session)
 
 
 def _accept(turn: Turn, session: Session, person: Person, ref: MessageRef) -> None:
@@ -166,9 +176,12 @@ def _tier_of_lock(turn: Turn, session: Session, tier: int, because: str, person:
     changes = phases.differences(turn, session, fresh, because, person, reference(ref))
     session = phases.change_scope(turn, session, fresh, changes, person)
     told = spec_view.change_lines(spec_of(session).lock, len(state.lock.changes))
+    shown = session.stage.waits if isinstance(session.stage, Between) else None
     touched = ", ".join(f"/jump {n}" for n in phases.doubtful(turn, session))
     again = f"Done under the old tier, to be done again if need be: {touched}." if touched else ""
     turn.tell("Recorded as a deliberate change of scope.", *told, again, session=session)
+    if shown == "reconfirm":  # what is on the table is no longer what was shown (RD-15)
+        spec.ask_scope(turn, session)
 
 
 def _open(turn: Turn, session: Session) -> list[str]:
@@ -197,7 +210,7 @@ def _jump(turn: Turn, session: Session, rest: str, person: Person, ref: MessageR
     if isinstance(stage, Between) and stage.waits == "settled":
         turn.outcome, turn.reason = "refused", "a “y” is open"
         turn.tell("What this phase takes as settled needs your word first.", session=session)
-        spec.again(turn, session)
+        spec_steps.again(turn, session)
         return
     needed = 1 if number > 1 and not state.lock.locked else None
     if needed is None and number > CONFIRMED_IN and not gate_of(session, CONFIRMED_IN).open:
@@ -211,7 +224,7 @@ def _jump(turn: Turn, session: Session, rest: str, person: Person, ref: MessageR
     run = state.run(number)
     if number == state.phase and run is not None and run.status == "started" and _complete(turn, session):
         turn.tell(f"You are in {spec_view.name_of(number)}.", session=session)
-        spec.again(turn, session)
+        spec_steps.again(turn, session)
         return
     spec.phase_audit(turn, session, "phase_jump", person, ref, to=number, **{"from": state.phase})
     left_out = [n for n in range(state.phase + 1, number) if state.run(n) is None]
@@ -275,7 +288,7 @@ def _gate(turn: Turn, session: Session, rest: str, person: Person) -> None:
         made = phase(number).artefact
         turn.tell(f"The gate of {spec_view.name_of(number)} is open: the {made} may be made.", session=session)
     else:
-        spec.refuse(turn, session, number, person, "a person")
+        spec_steps.refuse(turn, session, number, person, "a person")
 
 
 def _abandon(turn: Turn, session: Session, rest: str, person: Person, ref: MessageRef) -> None:

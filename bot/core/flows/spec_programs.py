@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.core import view
 from bot.core.events import GateRefused, SignalsRaised
-from bot.core.flows import phases, spec
+from bot.core.flows import phases, spec_steps
 from bot.core.score import BadSignal, of_agent, score
 from bot.core.slots import spec_of
 from bot.core.spec import LAST
@@ -30,7 +30,7 @@ def gate_refused(turn: Turn, event: GateRefused) -> None:
     if not 1 <= event.phase <= LAST or gate_of(session, event.phase).open:
         turn.ignore("the gate is open, or there is no such phase")
         return
-    spec.refuse(turn, session, event.phase, None, event.asked_by)
+    spec_steps.refuse(turn, session, event.phase, None, event.asked_by)
 
 
 def signals_raised(turn: Turn, event: SignalsRaised) -> None:

@@ -7,7 +7,7 @@ import re
 from bot.core import scope, spec_view, view
 from bot.core.capture import reference
 from bot.core.events import MessageReceived
-from bot.core.flows import injection, intake, phases, replying, spec
+from bot.core.flows import injection, intake, phases, replying, spec, spec_steps
 from bot.core.flows.words import carries_on, pleasantry, yes_or_no
 from bot.core.model import Material, MessageRef, Person
 from bot.core.slots import spec_of
@@ -51,7 +51,7 @@ def message(turn: Turn, session: Session, event: MessageReceived, ref: MessageRe
     own = "\n".join(line for line in event.text.splitlines() if not line.lstrip().startswith((">", "❯"))).strip()
     if not own:
         turn.tell("Quoted words decide nothing here; please answer in your own.", session=session)
-        spec.again(turn, session)
+        spec_steps.again(turn, session)
         return
     choose(turn, session, own, event.person, ref, event)
 
@@ -82,7 +82,7 @@ def _forwarded(turn: Turn, session: Session, event: MessageReceived) -> None:
         turn.audit("injection_incident", session, event.person, source=event.forwarded, words=event.ref.quote)
     session = injection.note(turn, session, event.person, "", (material,), told=False)
     turn.tell(f"Kept as material: forwarded words of {event.forwarded} decide nothing here.", session=session)
-    spec.again(turn, session)
+    spec_steps.again(turn, session)
 
 
 # -- one answer, typed or pressed ------------------------------------------------------------------------------------
@@ -112,9 +112,9 @@ def choose(
             _escalation(turn, session, said, person, ref)
         case "input":
             if len(said) < 4 or word is not None or pleasantry(said, turn.book.phrases):
-                turn.tell("That is no request yet.", spec.INPUT, session=session)
+                turn.tell("That is no request yet.", spec_steps.INPUT, session=session)
             else:
-                spec.revised(turn, session, said, person, ref)
+                spec_steps.revised(turn, session, said, person, ref)
 
 
 def _going(
@@ -123,7 +123,7 @@ def _going(
     """Between two steps: "go on", an answer changed, thanks; anything else is met with what could be done."""
     book = turn.book.phrases
     if carries_on(said, book):
-        spec.go_on(turn, session, person, ref)
+        spec_steps.go_on(turn, session, person, ref)
         return
     if pleasantry(said, book):
         turn.ignore("a pleasantry")
@@ -194,7 +194,7 @@ def _reconfirm(turn: Turn, session: Session, said: str, word: str | None, person
     state = spec_of(session)
     if word == "yes":
         lock = state.lock.model_copy(update={"reconfirmed_at": turn.at})
-        spec.close_card(turn, session, "✔ The scope is confirmed.")
+        spec_steps.close_card(turn, session, "✔ The scope is confirmed.")
         session = phases.keep(turn, session, state.model_copy(update={"lock": lock}), stage=Between())
         spec.phase_audit(turn, session, "scope_locked", person, ref, reconfirmed=True, **phases.lock_details(lock))
         spec.surface(turn, session, "loopback" if state.present.run > 1 else "intake")
@@ -257,12 +257,12 @@ def _change(turn: Turn, session: Session, changes: tuple[Change, ...], person: P
             fresh = fresh.model_copy(update={change.field: value})
         else:
             fresh = scope.applied(fresh, (change,))
-    spec.close_card(turn, session, "✔ The scope was changed; see below.")
+    spec_steps.close_card(turn, session, "✔ The scope was changed; see below.")
     session = phases.change_scope(turn, session, fresh, changes, person)
     told = spec_view.change_lines(spec_of(session).lock, len(state.lock.changes))
     tiers = [f"The tier is now {tier_words(fresh.complexity_tier)}."] if fresh.complexity_tier != state.tier else []
     turn.tell("Recorded as a deliberate change of scope.", *told, *tiers, session=session)
-    spec.offer_rerun(turn, session)
+    spec_steps.offer_rerun(turn, session)
 
 
 def _rerun(turn: Turn, session: Session, said: str, word: str | None, person: Person, ref: MessageRef) -> None:
@@ -274,11 +274,11 @@ def _rerun(turn: Turn, session: Session, said: str, word: str | None, person: Pe
     if number is None and len(said) <= 60:
         number = next((n for n in doubtful if phase(n).name.casefold() in said.casefold()), None)
     if number in doubtful and number is not None:
-        spec.close_card(turn, session, f"✔ {spec_view.name_of(number)} again.")
+        spec_steps.close_card(turn, session, f"✔ {spec_view.name_of(number)} again.")
         session = turn.put(session.model_copy(update={"stage": Between()}))
         spec.start(turn, session, number, person, ref)
     elif word == "no" or said == "n" or carries_on(said, turn.book.phrases):
-        spec.close_card(turn, session, "✔ Left as it is.")
+        spec_steps.close_card(turn, session, "✔ Left as it is.")
         spec.ask_scope(turn, session)
     else:
         turn.tell("Press a phase, name it, or write: go on", session=session)
@@ -298,7 +298,7 @@ def _escalation(turn: Turn, session: Session, said: str, person: Person, ref: Me
             session=session,
         )
         return
-    spec.way_out(turn, session, choice, person, ref)
+    spec_steps.way_out(turn, session, choice, person, ref)
 
 
 # -- a button --------------------------------------------------------------------------------------------------------
