@@ -100,7 +100,7 @@ def _texts(session: Session) -> Iterator[tuple[str, str, str]]:
     """The person's own words: where they stand, in short; whole name; the words. The request counts in phase 1."""
     spec = spec_of(session)
     if spec.phase == 1:
-        yield "request", "the request", own_words(brief(session.request.text)).own
+        yield "request", "Your request", own_words(brief(session.request.text)).own
     unusable = inputs(session).missing if spec.phase == 1 else {}
     for question, (item, _) in answered(session, spec.phase).items():
         if item.answer is None or item.question.stakes != "critical" or item.question.field in unusable:
@@ -162,7 +162,7 @@ def _boundary(session: Session, _entries: Sequence[Entry]) -> Iterator[Signal]:
         return
     within, outside = boundary(fields[BOUNDARY].value)
     if within and not outside and OUT not in fields:
-        said = "what is in is said, what is out is not"
+        said = "What is in is said, what is out is not"
         yield _signal("boundary_unstated", "out", said, fields[BOUNDARY].words, question="boundary_unstated")
 
 
