@@ -114,6 +114,17 @@ class Store(Protocol):
 
     async def conversation_of(self, session: str) -> str | None: ...
 
+    async def sessions_begun(self, place: str) -> int:
+        """How many sessions have ever begun in a place and its threads (`place`, `place/…`)."""
+        ...
+
+    async def asking(self, within: str, limit: int) -> Sequence[str]:
+        """Conversations in which a session waits for answers, those with the newest sessions first, each once.
+
+        `within`: a place and its threads, or a platform ("x" holds "x:…").
+        """
+        ...
+
     # outbox
     async def claim(
         self, now: datetime, limit: int, lease: timedelta, platforms: Sequence[str] | None = None

@@ -16,8 +16,21 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from bot.bell import Bell
-from bot.core.effects import Audit, Clarification, ClearTimer, Redraw, Reply, Say, SessionRow, SetTimer, Withdrawal
+from bot.core.effects import (
+    Audit,
+    Clarification,
+    ClearTimer,
+    Redraw,
+    Reply,
+    Say,
+    SessionRow,
+    SetTimer,
+    Want,
+    Withdrawal,
+)
+from bot.core.elsewhere import OpenRound, reachable, root
 from bot.core.events import ButtonPressed, Envelope, MessageDeleted, MessageEdited, MessageReceived, TimerDue
+from bot.core.model import Person
 from bot.core.state import Conversation
 from bot.core.step import Step
 from bot.core.view import says
@@ -31,6 +44,7 @@ DELIVERED = (MessageReceived, MessageEdited, MessageDeleted, ButtonPressed)  # b
 ATTEMPTS = 12  # at one event while other workers win; each loss means that somebody else got on
 PAUSE = 0.002  # seconds before the second attempt; doubled each time, up to LONGEST_PAUSE
 LONGEST_PAUSE = 0.25
+LOOKED_THROUGH = 200  # conversations with an open round, the newest, that a message can reach by number
 
 
 # How the reason of an event begins that the core failed on; its type follows. A replay passes over such events.
@@ -121,6 +135,9 @@ class Runner:
                 return Handled("ignored", "no longer due")
             complete = envelope.model_copy(update={**stamp, "about": await self._about(envelope)})
             step = self._ask_core(state, complete)
+            while step.wants:
+                complete = complete.model_copy(update=await self._look_up(step.wants, state, complete))
+                step = self._ask_core(state, complete)
             try:
                 await self._store.commit(_commit(state, complete, step, settle))
             except DuplicateEvent:
@@ -141,6 +158,28 @@ class Runner:
         if envelope.about is not None or message is None:
             return envelope.about
         return await self._store.about(envelope.place.conversation, message)
+
+    async def _look_up(
+        self, wants: frozenset[Want], state: Conversation | None, envelope: Envelope
+    ) -> dict[str, object]:
+        """What a step has to know of other conversations. Few steps do; they say so, and are taken again with it."""
+        found: dict[str, object] = {}
+        place = envelope.place.conversation
+        if "numbered" in wants:
+            found["numbered"] = await self._store.sessions_begun(root(place))
+        if "elsewhere" in wants:
+            found["elsewhere"] = await self._elsewhere(state, envelope)
+        return found
+
+    async def _elsewhere(self, state: Conversation | None, envelope: Envelope) -> tuple[OpenRound, ...]:
+        person = _person_of(state, envelope)
+        if person is None:
+            return ()
+        place = envelope.place
+        within = root(place.conversation) if place.shared else place.platform
+        names = await self._store.asking(within, LOOKED_THROUGH)
+        states = [await self._store.load(name) for name in names]
+        return reachable((s for s in states if s is not None), person, place.conversation)
 
     def _ask_core(self, state: Conversation | None, envelope: Envelope) -> Step:
         try:
@@ -172,6 +211,15 @@ def passed_over(state: Conversation | None, envelope: Envelope, reason: str) -> 
         only_to = event.person.id if shared else None
         effects = (Say(message=says(*SORRY), reply_to=event.ref.id, only_to=only_to),)
     return Step(moved_on, effects, outcome="refused", reason=reason)
+
+
+def _person_of(state: Conversation | None, envelope: Envelope) -> Person | None:
+    """Whose act a step is about; the parts of one act count when the last of them is in."""
+    event = envelope.event
+    if isinstance(event, MessageReceived | MessageEdited | ButtonPressed):
+        return event.person
+    gathered = None if state is None else state.gathering
+    return gathered.event.person if gathered is not None and isinstance(event, TimerDue) else None
 
 
 def _points_at(envelope: Envelope) -> str | None:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from bot.bell import heard_or_due
 from bot.core.events import Envelope, TimerDue
 from bot.core.model import Place
+from bot.core.state import Conversation
 from bot.faults import log, report
 from bot.ports import Clock, DueTimer, Store
 from bot.runner import Runner
@@ -82,6 +83,7 @@ class Timers:
             event=TimerDue(name=timer.name),
         )
         try:
+            await self._pass_on(state, timer)
             handled = await self._runner.handle(envelope, still=self._still(timer))
         except Exception as error:  # noqa: BLE001 - one timer's failure must not hold up the others
             report("timer_failed", error, event_id=envelope.event_id)
@@ -92,6 +94,26 @@ class Timers:
             log.warning("timer_fired_before", event_id=envelope.event_id)
             self._resting[timer] = self._clock.now() + REST
         return handled.outcome != "duplicate" and handled.reason != "no longer due"
+
+    async def _pass_on(self, state: Conversation | None, timer: DueTimer) -> None:
+        """What was decided in one conversation for another one happens there, before its timer is done with.
+
+        A crash in between, or another worker, passes it on again: it has the same id and happens once.
+        """
+        for forward in () if state is None else state.forwards:
+            if forward.name != timer.name:
+                continue
+            there = await self._store.load(forward.place)
+            if there is None:
+                log.warning("forwarded_nowhere", conversation=timer.conversation, forward=forward.name)
+                continue
+            envelope = Envelope(
+                event_id=f"{forward.name}:{timer.conversation}",
+                place=there.place,
+                at=self._clock.now(),
+                event=forward.event,
+            )
+            await self._runner.handle(envelope)
 
     def _still(self, timer: DueTimer) -> Callable[[], Awaitable[bool]]:
         async def still() -> bool:

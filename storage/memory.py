@@ -114,6 +114,17 @@ class MemoryStore:
         row = self._open().session.get(text(session))
         return None if row is None else row["conversation"]
 
+    async def sessions_begun(self, place: str) -> int:
+        return sum(_within(row["conversation"], text(place), "/") for row in self._open().session.values())
+
+    async def asking(self, within: str, limit: int) -> Sequence[str]:
+        newest: dict[str, int] = {}
+        for row in self._open().session.values():
+            if row["state"] == "asking" and _within(row["conversation"], text(within), "/:"):
+                place = row["conversation"]
+                newest[place] = max(newest.get(place, row["started_at"]), row["started_at"])
+        return sorted(newest, key=lambda place: (-newest[place], place))[:limit]
+
     # -- outbox --------------------------------------------------------------------------------------------------
 
     async def claim(
@@ -250,6 +261,10 @@ class MemorySnapshot:
 
     async def chain_head(self, chain: str) -> Row | None:
         return self._tables.audit_head.get(text(chain))
+
+
+def _within(conversation: str, place: str, ends: str) -> bool:
+    return conversation == place or any(conversation.startswith(place + end) for end in ends)
 
 
 async def _each(rows: Iterable[Row]) -> AsyncIterator[Row]:

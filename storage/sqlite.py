@@ -110,6 +110,14 @@ class SqliteStore:
         row = await self._read("conversation_of", session=text(session))
         return None if row is None else row["conversation"]
 
+    async def sessions_begun(self, place: str) -> int:
+        row = await self._read("sessions_begun", place=text(place), threads=text(f"{place}/"))
+        return 0 if row is None else int(row["begun"])
+
+    async def asking(self, within: str, limit: int) -> Sequence[str]:
+        names = {"place": text(within), "threads": text(f"{within}/"), "platform": text(f"{within}:")}
+        return [row["conversation"] for row in await self._read_all("asking", **names, limit=limit)]
+
     async def event(self, event_id: str) -> Envelope | None:
         row = await self._read("event", event_id=text(event_id))
         return None if row is None else decode_envelope(row["envelope"])

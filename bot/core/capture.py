@@ -31,7 +31,8 @@ def reference(ref: MessageRef) -> str:
 
 def confirmed(act: MessageRef, first: MessageRef) -> MessageRef:
     """The reference of a confirmed reading: the confirmation, quoting both messages."""
-    return act.model_copy(update={"quote": f'{act.quote}", confirming {first.id}: "{first.quote}'})
+    quoted = f'{act.quote}", confirming {first.id}: "{first.quote}'
+    return act.model_copy(update={"quote": quoted, "confirms": first.id})
 
 
 def iso(moment: datetime) -> str:

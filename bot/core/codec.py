@@ -18,8 +18,30 @@ from bot.core.state import SCHEMA, Conversation
 
 _OUT: TypeAdapter[Say | Redraw] = TypeAdapter(Say | Redraw)
 
+
+def _several_rivals(state: dict[str, Any]) -> dict[str, Any]:
+    """1 → 2: a question keeps every answer that differs, not the last one only."""
+    for session in state.get("sessions", ()):
+        for round_ in session.get("rounds", ()):
+            for item in round_["items"]:
+                if (rival := item.pop("rival", None)) is not None:
+                    item["rivals"] = [rival]
+    for pending in state.get("pending", ()):
+        ask = pending["ask"]
+        if ask["kind"] == "settle":
+            ask["by"] = [
+                rival["by"]
+                for session in state.get("sessions", ())
+                for round_ in session.get("rounds", ())
+                for item in round_["items"]
+                if (round_["id"], item["number"]) == (ask["round"], ask["number"])
+                for rival in item.get("rivals", ())
+            ]
+    return state
+
+
 # version -> the function that turns that version's JSON object into the next version's
-UPCASTS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+UPCASTS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _several_rivals}
 
 
 class NewerState(Exception):

@@ -187,9 +187,15 @@ class Reply(Model):
     ref: MessageRef | None = None
 
 
+Want = Literal["elsewhere", "numbered"]  # fields of the envelope
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What follows from one event. `reason` goes with the outcomes "ignored" and "refused"."""
+    """What follows from one event. `reason` goes with the outcomes "ignored" and "refused".
+
+    With `wants` it is not to be committed: look these up, put them into the envelope, and step again.
+    """
 
     state: Conversation
     effects: tuple[Effect, ...] = ()
@@ -197,3 +203,4 @@ class Step:
     reply: Reply | None = None
     outcome: Literal["accepted", "ignored", "refused"] = "accepted"
     reason: str | None = None
+    wants: frozenset[Want] = frozenset()

@@ -11,7 +11,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from bot.core.model import Material, MessageRef, Model, Person, Place
+from bot.core.elsewhere import OpenRound
+from bot.core.model import ConversationId, Material, MessageRef, Model, Person, PersonId, Place
+from bot.core.replies.reading import Reading
 
 
 class MessageReceived(Model):
@@ -31,6 +33,7 @@ class MessageReceived(Model):
     partial: bool = False  # as long as the platform allows: more of the same paste may follow (RT-11)
     order: int | None = None  # position among the platform's message ids in this place (RP-7)
     declared: str | None = None  # the workflow that a program declares for its request: explicit intent (RT-16)
+    named: tuple[PersonId, ...] = ()  # people mentioned in the text, where the platform gives their ids
     unreadable: str | None = None  # what came instead of text, in words: "a voice message"
 
 
@@ -123,6 +126,22 @@ class SpecImported(Model):
     digest: str  # of the file, so that it can be told again
 
 
+class Forwarded(Model):
+    """Somebody answered a round of this conversation from another one, by its number, and confirmed it (RP-4).
+
+    `reading` was made of the questions at `revision`; `ref` names the act and the conversation that it happened in.
+    """
+
+    kind: Literal["forwarded"] = "forwarded"
+    person: Person
+    origin: ConversationId
+    session: str
+    round: str
+    revision: int
+    reading: Reading
+    ref: MessageRef
+
+
 Event = Annotated[
     MessageReceived
     | MessageEdited
@@ -133,7 +152,8 @@ Event = Annotated[
     | TimerDue
     | GateRefused
     | SignalsRaised
-    | SpecImported,
+    | SpecImported
+    | Forwarded,
     Field(discriminator="kind"),
 ]
 
@@ -145,6 +165,8 @@ class Envelope(Model):
     `at` is the runner's clock at receipt (UTC); `platform_at` is what the platform claims.
     `new_id` is a fresh random id of 10 characters that the step may use once, for a session.
     `about` is the card shown by the message replied to, pressed or edited, looked up by the runner.
+    `elsewhere` (rounds of other conversations) and `numbered` (the intakes begun so far in this place and its
+    threads) are looked up only when a step says that it wants them (`Step.wants`); None = not looked up.
     """
 
     event_id: str
@@ -153,6 +175,8 @@ class Envelope(Model):
     platform_at: datetime | None = None
     new_id: str = ""
     about: str | None = None
+    elsewhere: tuple[OpenRound, ...] | None = None
+    numbered: int | None = None
     event: Event
 
 

@@ -32,6 +32,8 @@ class Person(Model):
     kind: Literal["person", "bot", "channel"] = "person"
     handle: str | None = None  # how others mention them here, without the @; it can change hands, the id can not
     outside: bool = False  # a guest, or somebody from another organisation (RD-12)
+    member: bool = False  # the platform says that they belong to this place
+    groups: tuple[str, ...] = ()  # "platform:group": groups that they are in, where the platform knows any
 
 
 class Place(Model):
@@ -50,6 +52,7 @@ class MessageRef(Model):
     link: str | None = None
     card: str | None = None  # the card's platform message id, for an act without a message
     verbatim: str | None = None  # an imported reference, as the file has it
+    confirms: str | None = None  # the message that this act said yes to, where it was asked back (RP-3)
     deleted_at: datetime | None = None  # the message is gone since; what it decided stands (RD-13)
 
 

@@ -16,13 +16,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from bot.core.events import MessageReceived
+from bot.core.events import Forwarded, MessageReceived
 from bot.core.model import Answer, Material, MessageRef, Model, Person, PersonId, Place, Question, Status
 from bot.core.policies import Answerers
-from bot.core.replies.reading import Proposal
+from bot.core.replies.reading import Proposal, Reading
 from bot.core.spec import Change, Signal, Spec
 
-SCHEMA = 1  # version of this shape; bot.core.codec brings older ones up
+SCHEMA = 2  # version of this shape; bot.core.codec brings older ones up
 
 
 class Request(Model):
@@ -38,7 +38,7 @@ class Request(Model):
 class Item(Model):
     """A question on the table and what became of it.
 
-    `rival` is a different answer by another allowed person, waiting for the requester's call (RD-12).
+    `rivals` are different answers by other allowed people, waiting for the requester's call (RD-12).
     `tries` counts failed attempts to answer (RD-10). `words` keeps what was said at the end of an item that ended
     without a clarification.
     """
@@ -47,7 +47,7 @@ class Item(Model):
     question: Question
     status: Status = "open"
     answer: Answer | None = None
-    rival: Answer | None = None
+    rivals: tuple[Answer, ...] = ()
     tries: int = 0
     words: str | None = None
     clarification: str | None = None  # its id, once resolved
@@ -189,7 +189,7 @@ class Session(Model):
     rounds: tuple[Round, ...] = ()
     settled: tuple[Settled, ...] = ()
     dropped: tuple[Dropped, ...] = ()
-    participants: tuple[PersonId, ...] = ()  # people named or delegated to, beside the requester
+    participants: tuple[str, ...] = ()  # people named or delegated to, beside the requester (`circle.entry`)
     assumptions: tuple[str, ...] = ()
     counted: int = 0
     undelivered: str | None = None  # why the last card did not arrive (CH-7)
@@ -233,12 +233,16 @@ class Amend(Model):
 
 
 class Settle(Model):
-    """Two people differ on one question: keep, or switch? The requester settles it (RD-12)."""
+    """People differ on one question: keep, or switch? The requester settles it (RD-12).
+
+    `by`: who gave each of the other answers that are offered, in their order.
+    """
 
     kind: Literal["settle"] = "settle"
     session: str
     round: str
     number: int
+    by: tuple[PersonId, ...] = ()
 
 
 class PickRound(Model):
@@ -249,7 +253,38 @@ class PickRound(Model):
     rounds: tuple[str, ...]
 
 
-Ask = Annotated[TakeReading | LeaveSession | Amend | Settle | PickRound, Field(discriminator="kind")]
+class Meant(Model):
+    """One round of a message about several, and what it says of it. `place` None = in this conversation."""
+
+    place: str | None = None
+    session: str
+    round: str
+    revision: int
+    number: int
+    title: str
+    reading: Reading
+
+
+class TakeSeveral(Model):
+    """Answers for several rounds, summed up before any is recorded; bound to the revisions seen (RP-4, RD-15)."""
+
+    kind: Literal["several"] = "several"
+    rounds: tuple[Meant, ...]
+
+
+class PickNumber(Model):
+    """`#2` may be question 2 of this round, or another intake; which is meant? (RP-7)"""
+
+    kind: Literal["number"] = "number"
+    text: str
+    session: str
+    round: str
+    revision: int
+
+
+Ask = Annotated[
+    TakeReading | LeaveSession | Amend | Settle | PickRound | TakeSeveral | PickNumber, Field(discriminator="kind")
+]
 
 
 class Pending(Model):
@@ -286,11 +321,27 @@ class Ancient(Model):
 
 
 class Settings(Model):
-    """What people set for this place. None = the program's default."""
+    """What people set for this place. None = the program's default.
+
+    `listed`: people and groups, as `circle.entry` keeps them. `outsiders`: guests and people of other
+    organisations may answer too (RD-12).
+    """
 
     pack: str | None = None
     answerers: Answerers | None = None
-    listed: tuple[PersonId, ...] = ()
+    listed: tuple[str, ...] = ()
+    outsiders: bool = False
+
+
+class Forward(Model):
+    """Something decided here that happens in another conversation. Kept until it has been passed on (`bot.timers`).
+
+    `name` is the name of its timer, and of nothing else in this conversation.
+    """
+
+    name: str
+    place: str  # the conversation it goes to
+    event: Forwarded
 
 
 class Conversation(Model):
@@ -307,6 +358,8 @@ class Conversation(Model):
     gathering: Gathering | None = None
     counted: int = 0  # sessions so far
     refused: tuple[PersonId, ...] = ()  # people already told how to ask for access
+    taken_part: tuple[PersonId, ...] = ()  # people who have written in this shared place, the latest last (RD-12)
+    forwards: tuple[Forward, ...] = ()
 
     def session(self, session: str | None) -> Session | None:
         return next((s for s in self.sessions if s.id == session), None)

@@ -12,6 +12,7 @@ from bot.core.events import (
     ButtonPressed,
     DeliveryFailed,
     Envelope,
+    Forwarded,
     GateRefused,
     MessageDeleted,
     MessageEdited,
@@ -21,7 +22,7 @@ from bot.core.events import (
     SpecImported,
     TimerDue,
 )
-from bot.core.flows import editing, handover, importing, listening, pressing, spec_programs
+from bot.core.flows import editing, handover, importing, listening, pressing, several, spec_programs
 from bot.core.model import Person
 from bot.core.state import Between, Conversation
 from bot.core.turn import Turn
@@ -59,6 +60,9 @@ def step(state: Conversation | None, envelope: Envelope, book: Book) -> Step:
             spec_programs.signals_raised(turn, event)
         case SpecImported():
             importing.imported(turn, event)
+        case Forwarded():
+            if _admitted(turn, event.person):
+                several.forwarded(turn, event)
         case _:
             assert_never(event)
     if isinstance(event, MessageReceived | MessageEdited | ButtonPressed) and turn.outcome != "ignored":
@@ -126,5 +130,7 @@ def _due(turn: Turn, event: TimerDue) -> None:
         handover.grace_over(turn, rest)
     elif kind == "gather":
         listening.gathered(turn)
+    elif kind == "forward":
+        turn.set(forwards=tuple(f for f in turn.state.forwards if f.name != event.name))
     else:
         turn.ignore("unknown timer")

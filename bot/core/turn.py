@@ -26,13 +26,17 @@ from bot.core.effects import (
     SessionRow,
     SetTimer,
     Step,
+    Want,
 )
-from bot.core.events import ButtonPressed, Envelope, MessageEdited, MessageReceived
+from bot.core.elsewhere import OpenRound
+from bot.core.events import ButtonPressed, Envelope, Forwarded, MessageEdited, MessageReceived
 from bot.core.model import MessageRef, Person
 from bot.core.policies import POLICIES, Policy
 from bot.core.routing.pack import Pack
 from bot.core.spec_record import spec_state
-from bot.core.state import Ancient, Ask, Conversation, Ended, Pending, Round, Session, Settle
+from bot.core.state import Ancient, Ask, Conversation, Ended, Forward, Pending, Round, Session, Settle
+
+MOST_PEOPLE = 200  # kept of those who write in a shared place, the latest
 
 
 @dataclass(slots=True)
@@ -49,6 +53,7 @@ class Turn:
     reply: Reply | None = None
     outcome: Literal["accepted", "ignored", "refused"] = "accepted"
     reason: str | None = None
+    wants: set[Want] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.state = self.before
@@ -79,6 +84,28 @@ class Turn:
 
     def policy(self, session: Session) -> Policy:
         return POLICIES[session.policy]
+
+    def elsewhere(self) -> tuple[OpenRound, ...]:
+        """The rounds of other conversations that the present message may mean; wanted, where not here yet."""
+        if self.envelope.elsewhere is None:
+            self.wants.add("elsewhere")
+        return self.envelope.elsewhere or ()
+
+    def fresh_id(self) -> str:
+        """The id of a new session. Two messages of one step (RT-11) may each begin one; the envelope has one id."""
+        fresh = self.envelope.new_id
+        return f"{fresh}2" if self.state.session(fresh) is not None else fresh
+
+    def next_number(self) -> int:
+        """The number of a new intake: within its conversation, and in a shared place within the whole of it."""
+        if self.shared and self.envelope.numbered is None:
+            self.wants.add("numbered")
+        return max(self.state.counted, self.envelope.numbered or 0) + 1
+
+    def numbered(self, session: Session) -> bool:
+        """Whether people need this session's number to tell it from others (RP-7)."""
+        others = (s for s in self.state.sessions if s.id != session.id)
+        return "/" in self.state.place.conversation or any(s.stage.kind != "ended" for s in others)
 
     # -- changing the state ------------------------------------------------------------------------------------
 
@@ -138,7 +165,7 @@ class Turn:
     def refuse(self, person: Person, reason: str, *lines: str, session: Session | None = None) -> None:
         """Say why something does not count, privately where the platform can (RD-12)."""
         self.outcome, self.reason = "refused", reason
-        if isinstance(self.envelope.event, MessageReceived | MessageEdited):
+        if isinstance(self.envelope.event, MessageReceived | MessageEdited | Forwarded):
             self.say(view.says(*lines), only_to=person if self.shared else None, session=session)
         else:
             self.notice(" ".join(lines))
@@ -158,6 +185,13 @@ class Turn:
         asked = {p.id for p in self.before.pending if p.asked_of == person.id}
         passed = (p.model_copy(update={"passed": True}) if p.id in asked else p for p in self.state.pending)
         self.state = self.state.model_copy(update={"pending": tuple(passed)}) if asked else self.state
+
+    def took_part(self, person: Person) -> None:
+        """This person writes here. It counts from the next message on: see `Circle.taken_part` (RD-12)."""
+        if person.id in self.state.taken_part[-1:]:
+            return
+        others = tuple(p for p in self.state.taken_part if p != person.id)
+        self.set(taken_part=(*others[1 - MOST_PEOPLE :], person.id))
 
     def ignore(self, reason: str) -> None:
         self.outcome, self.reason = "ignored", reason
@@ -232,6 +266,12 @@ class Turn:
     def timer(self, name: str, at: datetime) -> None:
         self.effects.append(SetTimer(name=name, at=at))
 
+    def forward(self, place: str, event: Forwarded) -> None:
+        """Let something happen in another conversation, once this step is committed; `bot.timers` passes it on."""
+        name = f"forward:{self.before.revision + 1}.{len(self.state.forwards)}"
+        self.set(forwards=(*self.state.forwards, Forward(name=name, place=place, event=event)))
+        self.timer(name, self.at)
+
     def clear_timer(self, name: str) -> None:
         self.effects.append(ClearTimer(name=name))
 
@@ -269,6 +309,7 @@ class Turn:
             reply=self.reply,
             outcome=self.outcome,
             reason=self.reason,
+            wants=frozenset(self.wants),
         )
 
     def _result(self, session: Session) -> dict[str, Any]:

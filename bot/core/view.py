@@ -187,8 +187,13 @@ def shortened(words: str, most: int = 80) -> str:
 TRIGGERS = {"intake": "Intake", "ambiguity": "Ambiguity pause", "loopback": "Loopback"}
 
 
-def heading(round_: Round, count: str) -> str:
-    """A phase's round names phase, trigger and number (RD-8); a workflow's intake names the workflow (RD-17)."""
+def heading(round_: Round, count: str, number: int | None = None) -> str:
+    """A phase's round names phase, trigger and number (RD-8); a workflow's intake names the workflow (RD-17).
+
+    `number`: the intake's own, where several are open and people need it to tell them apart (RP-7).
+    """
+    if number is not None:
+        return f"#{number} · {heading(round_, count)}"
     if round_.phase is None:
         return f"{round_.title} · {count}"
     of = "" if round_.of is None else f" of {round_.of}"
@@ -196,11 +201,14 @@ def heading(round_: Round, count: str) -> str:
     return f"[Phase {round_.phase}] Clarification — {TRIGGERS[round_.trigger]} · Round {number}{of}"
 
 
-def round_card(session: Session, round_: Round, *, bulk: bool, route_note: str | None = None) -> Message:
+def round_card(
+    session: Session, round_: Round, *, bulk: bool, route_note: str | None = None, numbered: bool = False
+) -> Message:
     """The whole round in the text; answered questions folded to a line, buttons for the first open one."""
     count = len(round_.items)
     noun = "question" if count == 1 else "questions"
-    blocks = [text(bold(heading(round_, f"{count} {noun}")), kind="heading")]
+    number = session.number if numbered else None
+    blocks = [text(bold(heading(round_, f"{count} {noun}", number)), kind="heading")]
     if route_note:
         blocks.append(text(route_note))
     blocks.append(text(round_.purpose))

@@ -12,6 +12,22 @@ SELECT envelope FROM event WHERE event_id = :event_id;
 -- name: conversation_of^
 SELECT conversation FROM session WHERE session = :session;
 
+-- name: sessions_begun^
+-- `substr` instead of a range, because collations differ. Asked once for each session that begins in a shared place.
+SELECT count(*) AS begun FROM session
+WHERE conversation = :place OR substr(conversation, 1, length(:threads)) = :threads;
+
+-- name: asking
+SELECT conversation FROM session
+WHERE state = 'asking'
+    AND (
+        conversation = :place OR substr(conversation, 1, length(:threads)) = :threads
+        OR substr(conversation, 1, length(:platform)) = :platform
+    )
+GROUP BY conversation
+ORDER BY max(started_at) DESC, conversation
+LIMIT :limit;
+
 -- name: sessions
 -- Newest first.
 SELECT session, conversation, workflow, state, requester, request, started_at, ended_at, result

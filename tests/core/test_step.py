@@ -149,6 +149,19 @@ def unknown_person_again(talk: Talk) -> Step:
     return talk.says("mallory", "hello?")
 
 
+def several_asked(talk: Talk) -> Step:
+    """RP-4: several rounds are summed up, bound to their revisions, and nothing is recorded."""
+    talk.says("ana", "lit-review this")
+    talk.says("ana", "/new review my paper")
+    return talk.says("ana", "accept recommendations for #1, #2 except #1 3: A")
+
+
+def several_taken(talk: Talk) -> Step:
+    """RP-4 CA-3: after the yes one receipt a round, all with the same proof."""
+    several_asked(talk)
+    return talk.says("ana", "yes")
+
+
 def not_theirs(talk: Talk) -> Step:
     """RD-12: whoever may not answer is told why, privately, and it is audited."""
     talk.says("ana", "review my paper", addressed=True)
@@ -162,6 +175,8 @@ def ordinary_talk(talk: Talk) -> Step:
 
 
 PRIVATE: tuple[Callable[[Talk], Step], ...] = (
+    several_asked,
+    several_taken,
     opening,
     menu,
     menu_answered,

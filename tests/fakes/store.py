@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from bot.core.effects import Message, Redraw, Say
+from bot.core.effects import Message, Redraw, Say, SessionRow
 from bot.core.events import Envelope, TimerDue
 from bot.core.state import Conversation
 from bot.ports import Commit, DueTimer, DuplicateEvent, OutboxRow, Settle, StaleRevision
@@ -94,6 +94,23 @@ class FakeStore:
 
     async def conversation_of(self, session: str) -> str | None:
         return next((c.envelope.place.conversation for c in self.commits if session in c.sessions), None)
+
+    async def sessions_begun(self, place: str) -> int:
+        return len(self._sessions(place, "/"))
+
+    async def asking(self, within: str, limit: int) -> Sequence[str]:
+        rows = [(s, c) for s, c in self._sessions(within, "/:").values() if s.state == "asking"]
+        rows.sort(key=lambda row: row[0].started_at, reverse=True)
+        return list(dict.fromkeys(conversation for _, conversation in rows))[:limit]
+
+    def _sessions(self, place: str, ends: str) -> dict[str, tuple[SessionRow, str]]:
+        """The last row of each session, by its id, where its conversation is `place` or within it."""
+        found = {}
+        for commit in self.commits:
+            name = commit.envelope.place.conversation
+            if name == place or any(name.startswith(place + end) for end in ends):
+                found |= {row.session: (row, name) for row in commit.sessions}
+        return found
 
     async def claim(
         self, now: datetime, limit: int, lease: timedelta, platforms: Sequence[str] | None = None

@@ -205,7 +205,7 @@ class Watched(SpecTalk):
             assert len(rounds) <= 3
             assert all(len(r.items) <= 10 for r in rounds)
         if session.stage.kind == "asking":
-            assert session.round.open_items or any(i.rival for i in session.round.items)
+            assert session.round.open_items or any(i.rivals for i in session.round.items)
         if session.stage.kind == "between":
             assert not session.round.open_items
 

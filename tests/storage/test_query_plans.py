@@ -32,6 +32,8 @@ ALLOWED = {
     "about": {"USE TEMP B-TREE FOR ORDER BY"},  # one message's rows
     "clarified_sessions": {"SCAN clarif", "USE TEMP B-TREE FOR DISTINCT"},  # for `verify`, which reads everything
     "release": {"SCAN outbox"},  # by a partial index: only rows that wait; at the start
+    "asking": {"USE TEMP B-TREE FOR GROUP BY", "USE TEMP B-TREE FOR ORDER BY"},  # sessions that wait, by an index
+    "sessions_begun": {"SCAN session"},  # an index alone, once for each session that begins in a shared place
     "kept": {"SCAN kept"},  # a handful of rows, at the start
     "chains": {"SCAN audit_head", "SCAN audit"},
 }

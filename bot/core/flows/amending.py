@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from bot.core import scope, view
 from bot.core.capture import document
-from bot.core.flows import handover, intake
+from bot.core.flows import disputing, handover, intake
 from bot.core.model import Answer, MessageRef, Person
 from bot.core.replies.reading import ItemReading, Reading
 from bot.core.state import Amend, Ended, Round, Session
@@ -56,7 +56,7 @@ def propose(turn: Turn, session: Session, round_: Round, reading: Reading, perso
             continue
         answer = intake.answer_from(item.question, item_reading, "user_response", person, ref, turn)
         if item.answer is not None and item.status == "resolved":
-            if intake.same(item.answer, answer):
+            if disputing.same(item.answer, answer):
                 lines.append(f"{number} is {view.answer_words(item.question, answer)} already.")
                 continue
             was = view.answer_words(item.question, item.answer)

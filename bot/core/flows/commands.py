@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bot.core import spec_view, view
-from bot.core.capture import iso, quote
-from bot.core.flows import handover, intake, opening, phases, replying, spec_steps
+from bot.core.capture import quote
+from bot.core.flows import handover, intake, opening, phases, replying, settings, spec_steps
 from bot.core.model import MessageRef, Person
 from bot.core.state import Asking, Session
 from bot.core.turn import Turn
@@ -20,7 +20,8 @@ HELP = (
 def run(turn: Turn, word: str, rest: str, person: Person, ref: MessageRef) -> None:
     """Carry out one command."""
     session = turn.state.current
-    if person.outside and word not in ("help", "start", "status"):  # RD-12
+    allowed = ("help", "start", "status", *(("new", "cancel", "resume") if turn.state.settings.outsiders else ()))
+    if person.outside and word not in allowed:  # RD-12
         turn.audit("access.answer_refused", session, person, reason=f"/{word} from outside")
         turn.refuse(person, "from outside", "People from outside can look at /status here, and no more.")
         return
@@ -45,7 +46,7 @@ def run(turn: Turn, word: str, rest: str, person: Person, ref: MessageRef) -> No
         case "export":
             _export(turn, session, rest)
         case "settings":
-            _settings(turn, rest, person)
+            settings.settings(turn, rest, person)
 
 
 def _commands_of(turn: Turn) -> tuple[str, ...]:
@@ -90,7 +91,7 @@ def _status(turn: Turn) -> list[str]:
             if round_.open_items:
                 lines.append(view.still_open(round_, turn.policy(session).bulk_accept))
                 lines.append(f"Why it matters: {round_.open_items[0].question.why}")
-            if any(i.rival for i in round_.items):
+            if any(i.rivals for i in round_.items):
                 lines.append("⚠ Two people differ on one answer; the requester has to choose.")
         if session.undelivered:
             lines.append(f"⚠ The last card could not be delivered: {session.undelivered}")
@@ -173,38 +174,3 @@ def _export(turn: Turn, session: Session | None, rest: str) -> None:
         turn.tell("There is no such intake here to export.", *_status(turn))
         return
     handover.show_record(turn, session)
-
-
-def _settings(turn: Turn, rest: str, person: Person) -> None:
-    """`/settings`, `/settings pack triage`, `/settings answers anyone`."""
-    words = rest.split()
-    settings = turn.state.settings
-    if words and person.outside:
-        turn.refuse(person, "from outside", "People from outside can not change the settings of this place.")
-        return
-    if len(words) == 2 and words[0] == "pack" and words[1] in turn.book.packs:
-        settings = settings.model_copy(update={"pack": words[1]})
-    elif words[:1] == ["answers"] and any(
-        s.stage.kind != "ended" and s.requester.id != person.id for s in turn.state.sessions
-    ):
-        turn.refuse(
-            person, "not the requester", "Only the requester of the open intake can change who may answer it."
-        )
-        return
-    elif len(words) == 2 and words[0] == "answers" and words[1] in ("requester", "participants", "anyone"):
-        settings = settings.model_copy(update={"answerers": words[1]})
-    elif words:
-        turn.outcome, turn.reason = "refused", "unknown setting"
-        turn.tell(
-            f"I don't know the setting “{quote(rest)}”; nothing is changed.",
-            f"/settings pack {'|'.join(sorted(turn.book.packs))} · /settings answers requester|participants|anyone",
-        )
-        return
-    if words:
-        turn.set(settings=settings)
-        turn.audit("access.settings_changed", None, person, setting=words[0], value=words[1], at=iso(turn.at))
-    answers = turn.book.answerers_for(turn.surface, settings.answerers)
-    turn.tell(
-        f"Pack: {turn.book.pack_for(turn.surface, settings.pack).name}. Who may answer in a shared place: {answers}.",
-        f"/settings pack {'|'.join(sorted(turn.book.packs))} · /settings answers requester|participants|anyone",
-    )

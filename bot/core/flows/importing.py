@@ -38,7 +38,7 @@ def imported(turn: Turn, event: SpecImported) -> None:
 
 
 def _session(turn: Turn, found: Document, digest: str) -> Session:
-    number = turn.state.counted + 1
+    number = turn.next_number()
     person = Person(id=found.requester, name=found.requester_name or found.requester.partition(":")[2])
     ref = MessageRef(id=f"import:{digest[:16]}", quote=found.name)
     runs = tuple(
@@ -66,7 +66,7 @@ def _session(turn: Turn, found: Document, digest: str) -> Session:
     )  # fmt: skip
     state = Spec(name=found.name, tier=found.tier, phase=found.phase, runs=runs, lock=lock, open_points=points)
     session = Session(
-        id=turn.envelope.new_id,
+        id=turn.fresh_id(),
         number=number,
         requester=person,
         request=Request(text=brief(found.request), original=found.request, ref=ref),

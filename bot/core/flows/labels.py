@@ -5,6 +5,7 @@ from __future__ import annotations
 from bot.core import spec_view, view
 from bot.core.events import ButtonPressed, MessageReceived
 from bot.core.flows import pressing
+from bot.core.flows.words import words_of
 from bot.core.model import MessageRef
 from bot.core.state import Session
 from bot.core.turn import Turn
@@ -52,7 +53,10 @@ def pressed(
             return False
     if not said or len(said) > view.LONGEST_LABEL:
         return False
-    token = _on_the_table(turn, session).get(said)
+    table = _on_the_table(turn, session)
+    if _said(view.UNDO) in table and words_of(event.text, turn.book.phrases, "undo") is not None:
+        said = _said(view.UNDO)  # in any language
+    token = table.get(said)
     if token is None:
         return False
     pressing.press(turn, ButtonPressed(person=event.person, token=token, label=event.text.strip(), ref=ref))

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from bot.core import view
 from bot.core.capture import quote
+from bot.core.circle import entry
 from bot.core.effects import Block, Button, Message
+from bot.core.events import MessageReceived
 from bot.core.flows import handover, intake, spec
 from bot.core.model import Material, MessageRef, Person
 from bot.core.policies import POLICIES
 from bot.core.replies import read_reply
 from bot.core.replies.reading import Slot
+from bot.core.replies.tokens import tokenize
 from bot.core.rounds import build_round
 from bot.core.routing import Pack, Position, Verdict, examples, menu_for, read_menu_answer, route
 from bot.core.state import Asking, Ended, LeaveSession, Request, Routing, Session
@@ -57,7 +61,7 @@ def first_message(
 
 
 def _open(turn: Turn, person: Person, text: str, verdict: Verdict, ref: MessageRef) -> Session:
-    number = turn.state.counted + 1
+    number = turn.next_number()
     request = Request(
         text=verdict.text,
         original=text,
@@ -66,18 +70,34 @@ def _open(turn: Turn, person: Person, text: str, verdict: Verdict, ref: MessageR
         direct_mode=verdict.direct_mode,
     )
     session = Session(
-        id=turn.envelope.new_id,
+        id=turn.fresh_id(),
         number=number,
         requester=person,
         request=request,
         pack=turn.pack.name,
+        participants=_named(turn, verdict.text),
         stage=Routing(options=()),
         started_at=turn.at,
         touched_at=turn.at,
     )
     turn.set(active=session.id, counted=number)
-    turn.audit("session.opened", session, person, user_message_ref=ref.id, words=ref.quote)
+    named: dict[str, Any] = {"named": list(session.participants)} if session.participants else {}
+    turn.audit("session.opened", session, person, user_message_ref=ref.id, words=ref.quote, **named)
     return turn.put(session)
+
+
+def _named(turn: Turn, text: str) -> tuple[str, ...]:
+    """The people whom a request in a shared place names: they may answer its questions too (RD-12)."""
+    if not turn.shared:
+        return ()
+    event = turn.envelope.event
+    ids = event.named if isinstance(event, MessageReceived) else ()
+    names = (t.fold.lstrip("@") for t in tokenize(text) if t.kind == "mention")
+    nobody = (*EVERYBODY, (turn.bot_name or "").casefold())
+    return tuple(dict.fromkeys((*ids, *(entry(f"@{name}", turn.surface) for name in names if name not in nobody))))
+
+
+EVERYBODY = ("all", "channel", "everyone", "here")  # mentions that name nobody in particular
 
 
 # -- the workflow begins -------------------------------------------------------------------------------------------

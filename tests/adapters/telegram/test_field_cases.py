@@ -32,7 +32,7 @@ from tests.transcripts.conftest import PLAYBOOKS
 def book() -> Book:
     made = load_book(load_settings())
     names = {**made.bot_names, "telegram": "askfirst_bot"}
-    answerers = {"*": "participants"}
+    answerers = {"*": "anyone"}
     return dataclasses.replace(
         made,
         playbooks=load_playbooks(PLAYBOOKS),
