@@ -12,6 +12,7 @@ from bot.core.events import (
     ButtonPressed,
     DeliveryFailed,
     Envelope,
+    FormSubmitted,
     Forwarded,
     GateRefused,
     MessageDeleted,
@@ -22,19 +23,21 @@ from bot.core.events import (
     SpecImported,
     TimerDue,
 )
-from bot.core.flows import editing, handover, importing, listening, pressing, several, spec_programs
+from bot.core.flows import editing, forms, handover, importing, listening, pressing, several, spec_programs
 from bot.core.model import Person
 from bot.core.state import Between, Conversation
 from bot.core.turn import Turn
 
 __all__ = ["Step", "step"]
 
+ACTS = (MessageReceived, MessageEdited, ButtonPressed, FormSubmitted)  # of a person
+
 
 def step(state: Conversation | None, envelope: Envelope, book: Book) -> Step:
     """What follows from one event in one conversation. Pure: the same arguments give the same step."""
     turn = Turn(before=state or Conversation(place=envelope.place), envelope=envelope, book=book)
     event = envelope.event
-    if isinstance(event, MessageReceived | MessageEdited | ButtonPressed) and turn.state.place != envelope.place:
+    if isinstance(event, ACTS) and turn.state.place != envelope.place:
         turn.set(place=envelope.place)  # a private chat became a group, or the like
     match event:
         case MessageReceived():
@@ -46,6 +49,9 @@ def step(state: Conversation | None, envelope: Envelope, book: Book) -> Step:
         case ButtonPressed():
             if _admitted(turn, event.person):
                 pressing.press(turn, event)
+        case FormSubmitted():
+            if _admitted(turn, event.person):
+                forms.submitted(turn, event)
         case MessageDeleted():
             editing.deleted(turn, event)
         case MessagePosted():
@@ -65,7 +71,7 @@ def step(state: Conversation | None, envelope: Envelope, book: Book) -> Step:
                 several.forwarded(turn, event)
         case _:
             assert_never(event)
-    if isinstance(event, MessageReceived | MessageEdited | ButtonPressed) and turn.outcome != "ignored":
+    if isinstance(event, ACTS) and turn.outcome != "ignored":
         turn.pass_by(event.person)
     return turn.finish()
 
@@ -83,6 +89,8 @@ def _admitted(turn: Turn, person: Person) -> bool:
     )
     if isinstance(event, ButtonPressed):
         turn.reply = Reply(text=words[0])
+    elif isinstance(event, FormSubmitted):
+        turn.reply = Reply(text=words[0], errors={min(event.fields, default=1): words[0]})
     elif (
         isinstance(event, MessageReceived)
         and person.kind == "person"

@@ -110,7 +110,7 @@ def on_the_table(session: Session, round_: Round) -> bool:
 
 def may_answer(turn: Turn, session: Session, person: Person) -> str | None:
     """None when this person may answer here; else the reason, for them (RD-12)."""
-    settings = turn.state.settings
+    settings = turn.settings
     circle = Circle(
         shared=turn.shared,
         requester=session.requester,

@@ -7,7 +7,7 @@ import re
 from bot.core import scope, spec_view, view
 from bot.core.capture import reference
 from bot.core.events import MessageReceived
-from bot.core.flows import injection, intake, phases, replying, spec, spec_steps
+from bot.core.flows import injection, intake, phases, replying, spec, spec_steps, threads
 from bot.core.flows.words import carries_on, pleasantry, yes_or_no
 from bot.core.model import Material, MessageRef, Person
 from bot.core.slots import spec_of
@@ -23,9 +23,11 @@ def message(turn: Turn, session: Session, event: MessageReceived, ref: MessageRe
     """A message that is no command. In a shared place only a direct reply or words to the bot count (RP-3)."""
     stage = session.stage
     assert isinstance(stage, Between)
-    if turn.shared and not direct:
+    asked = threads.asked_here(turn, event, session)
+    if turn.shared and not direct and not (asked and _fits(turn, session, stage, event)):
         turn.ignore("ordinary talk")
         return
+    direct = direct or asked
     refusal = intake.may_answer(turn, session, event.person)
     if refusal is not None:
         turn.audit("access.answer_refused", session, event.person, reason=refusal)
@@ -54,6 +56,26 @@ def message(turn: Turn, session: Session, event: MessageReceived, ref: MessageRe
         spec_steps.again(turn, session)
         return
     choose(turn, session, own, event.person, ref, event)
+
+
+def _fits(turn: Turn, session: Session, stage: Between, event: MessageReceived) -> bool:
+    """Whether words in the session's own thread, said by somebody who is asked, are meant for what waits (RP-7)."""
+    said, book = event.text.strip(), turn.book.phrases
+    if yes_or_no(said, book) is not None or said.casefold() in ("y", "n"):
+        return stage.waits in ("settled", "reconfirm", "rerun")
+    match stage.waits:
+        case "go":
+            round_ = session.round
+            reading = replying.read(turn, round_, said, event.decoded) if round_ and round_.items else None
+            return carries_on(said, book) or bool(reading and reading.correction and reading.answers)
+        case "settled" | "escalation":
+            return _NUMBER.fullmatch(said) is not None
+        case "reconfirm":
+            return bool(scope.described(said, spec_of(session)).wanted)
+        case "rerun":
+            return carries_on(said, book)
+        case "rationale" | "input":
+            return bool(said)
 
 
 def _crossed(turn: Turn, session: Session, stage: Between, event: MessageReceived, direct: bool) -> bool:
