@@ -172,7 +172,7 @@ def document(session: Session, surface: str) -> dict[str, Any]:
         "request": {
             "text": session.request.text,
             "original": session.request.original,
-            "materials": [m.model_dump(exclude_none=True) for m in session.request.materials],
+            "materials": [m.model_dump(exclude_none=True, exclude={"handle"}) for m in session.request.materials],
             "direct_mode": session.request.direct_mode,
             "requester": session.requester.id,
             "message_ref": reference(session.request.ref),

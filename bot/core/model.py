@@ -41,11 +41,15 @@ class Person(Model):
 
 
 class Place(Model):
-    """Where a conversation happens. `shared` places hold talk that is not meant for the bot (CH-2)."""
+    """Where a conversation happens. `shared` places hold talk that is not meant for the bot (CH-2).
+
+    In a `read_only` one nobody in particular speaks, so nobody can be asked (a channel).
+    """
 
     conversation: ConversationId
     platform: str
     shared: bool = False
+    read_only: bool | None = None
 
 
 class MessageRef(Model):
@@ -68,6 +72,9 @@ class Material(Model):
     media: str | None = None  # media type, as the sender's platform claims
     size: int | None = None  # bytes
     caption: str | None = None
+    handle: str | None = None  # by which the platform finds a file again; no address
+    digest: str | None = None  # SHA-256 of the content, where a playbook wanted it checked
+    problem: str | None = None  # why it can not be used, in words
 
 
 # -- questions -----------------------------------------------------------------------------------------------

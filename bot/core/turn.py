@@ -147,6 +147,7 @@ class Turn:
         card: str | None = None,
         about: str | None = None,
         only_to: Person | None = None,
+        words_from: Person | None = None,
         session: Session | None = None,
         round_: Round | None = None,
     ) -> None:
@@ -162,6 +163,7 @@ class Turn:
                 about=about or (round_.id if round_ else session.id if session else None),
                 reply_to=reply_to,
                 only_to=None if only_to is None else only_to.id,
+                words_from=words_from,
                 session=session.id if session else None,
                 round=round_.id if round_ else None,
             )

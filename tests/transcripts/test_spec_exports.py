@@ -52,7 +52,8 @@ def without_the_platform(value: Any, key: str = "") -> Any:
     if isinstance(value, list):
         return [without_the_platform(v) for v in value]
     if isinstance(value, str) and key in ("user_message_ref", "request_ref"):
-        return QUOTE.sub(r"\1", value)
+        words = QUOTE.sub(r"\1", value)
+        return words[:1] if "pressed" in value else words  # some phones have room for the option beside its letter
     return TIME.sub("then", value) if isinstance(value, str) else value
 
 

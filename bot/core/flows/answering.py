@@ -7,7 +7,17 @@ from datetime import timedelta
 from bot.core import view
 from bot.core.capture import quote
 from bot.core.events import MessageReceived
-from bot.core.flows import commands, handover, injection, intake, opening, quoting, replying, threads
+from bot.core.flows import (
+    commands,
+    fetching,
+    handover,
+    injection,
+    intake,
+    opening,
+    quoting,
+    replying,
+    threads,
+)
 from bot.core.flows.asked_for import materials, request_in
 from bot.core.flows.words import carries_on, pleasantry, yes_or_no
 from bot.core.model import MessageRef
@@ -29,8 +39,7 @@ def round_message(
         _forwarded(turn, session, round_, event, direct or asked)
         return
     unseen = not any(r.id == round_.id for s in turn.before.sessions for r in s.rounds)  # opened in this very step
-    older = round_.order is not None and event.order is not None and event.order < round_.order and not direct
-    if unseen or older:
+    if unseen or (not direct and intake.before_the_round(round_, event.order)):
         if not turn.shared:
             turn.tell(
                 "Your message and my questions crossed, so I did not take it as an answer.",
@@ -41,15 +50,6 @@ def round_message(
         turn.outcome, turn.reason = "refused", "older than the round"
         return
     if leaves(turn, session, event, ref):
-        return
-    if event.unreadable and not event.text.strip():
-        if direct or not turn.shared or asked:
-            session = _keep_files(turn, session, event)
-            replying.nudge(
-                turn, session, round_, f"I can't read {event.unreadable} here; nothing is recorded from it."
-            )
-        else:
-            turn.ignore("ordinary talk")
         return
     if injection.only_quoted(event.text):
         quoting.only_quoted(turn, session, round_, event, direct)
@@ -138,7 +138,9 @@ def _keep_files(turn: Turn, session: Session, event: MessageReceived) -> Session
         return session
     request = session.request
     request = request.model_copy(update={"materials": (*request.materials, *event.materials)})
-    return turn.put(session.model_copy(update={"request": request}))
+    session = turn.put(session.model_copy(update={"request": request}))
+    fetching.order(turn, session)
+    return session
 
 
 def _forwarded(turn: Turn, session: Session, round_: Round, event: MessageReceived, direct: bool) -> None:

@@ -53,6 +53,7 @@ def open_round(
         purpose=purpose,
         items=items,
         card=name,
+        after=turn.state.newest,
         opened_at=turn.at,
         **of_phase,
     )
@@ -103,6 +104,15 @@ def on_the_table(session: Session, round_: Round) -> bool:
     last = session.round is not None and session.round.id == round_.id
     waits = session.stage.waits if session.stage.kind == "between" else None
     return last and (session.stage.kind in ("asking", "closing") or waits == "go")
+
+
+def before_the_round(round_: Round, order: int | None) -> bool:
+    """Whether a loose message was there before the round was seen. Message ids are compared, not clocks (RP-7)."""
+    if order is None:
+        return False
+    if round_.after is not None and order <= round_.after:
+        return True
+    return round_.order is not None and order < round_.order
 
 
 # -- who may answer ------------------------------------------------------------------------------------------------
@@ -322,7 +332,10 @@ def _take(
         session, round_, item = disputing.settled(turn, session, round_, item, answer)
     words = view.answer_words(item.question, answer)
     held = item.answer if item.status == "resolved" else None
-    if held is None:
+    if held is not None and turn.envelope.again and not same(held, answer):
+        # Handled late, because of a mistake of ours: what was said since stands (RD-13, the later act wins).
+        done.lines.append(f"{item.number} stays {view.answer_words(item.question, held)}: it was said later.")
+    elif held is None:
         session, round_ = resolve(turn, session, round_, item, answer, "clarification_resolved")
         done.resolved.append(item.number)
         done.lines.append(f"{item.number} {item.question.topic} → {words}")

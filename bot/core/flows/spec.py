@@ -144,7 +144,11 @@ def show(turn: Turn, session: Session, waits: str, card: Callable[[Session], Mes
     """Put a card that waits for a person's word; `card` draws the session."""
     name = f"{session.id}.w{turn.state.revision + 1}.{len(turn.effects)}"
     session = turn.put(
-        session.model_copy(update={"stage": Between.model_validate({"waits": waits, "card": name, **stage})})
+        session.model_copy(
+            update={
+                "stage": Between.model_validate({"waits": waits, "card": name, "after": turn.state.newest, **stage})
+            }
+        )
     )
     turn.say(card(session), card=name, about=session.id, session=session)
     return session
@@ -213,7 +217,7 @@ def _settled_round(turn: Turn, session: Session, of_phase: dict[str, Any]) -> Se
     name = f"{session.id}.{number}"
     made = {
         "id": name, "number": number, "title": phase(spec_of(session).phase).name, "purpose": "", "items": (),
-        "card": name, "opened_at": turn.at, **of_phase,
+        "card": name, "opened_at": turn.at, "after": turn.state.newest, **of_phase,
     }  # fmt: skip
     round_ = Round.model_validate(made)
     session = turn.put(

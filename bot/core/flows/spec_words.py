@@ -82,11 +82,13 @@ def _crossed(turn: Turn, session: Session, stage: Between, event: MessageReceive
     """Written before the question was seen (RP-7)."""
     before = turn.before.session(session.id)
     unseen = before is None or not isinstance(before.stage, Between) or before.stage.card != stage.card
-    order = stage.order
+    if unseen or direct or event.order is None:
+        return unseen
     if stage.waits == "settled" and session.round is not None:
-        order = session.round.order
-    older = order is not None and event.order is not None and event.order < order and not direct
-    return unseen or older
+        return intake.before_the_round(session.round, event.order)
+    return (stage.after is not None and event.order <= stage.after) or (
+        stage.order is not None and event.order < stage.order
+    )
 
 
 def _files(turn: Turn, session: Session, event: MessageReceived) -> Session:
