@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -140,6 +141,10 @@ def exported(record: Clarification, chosen_at: datetime) -> dict[str, Any]:
 
 def round_result(session: Session, round_: Round, surface: str) -> dict[str, Any]:
     """What whoever asked gets back of one round (CA-5)."""
+    return _round(round_, {"clarifications": _clarifications(session, (round_,), surface)})
+
+
+def _round(round_: Round, clarifications: dict[str, Any]) -> dict[str, Any]:
     resolved = [item for item in round_.items if item.status == "resolved"]
     ready = len(resolved) == len(round_.items) and not round_.escalated
     if not round_.items:  # what is taken as settled waits for its "y" (RD-5)
@@ -150,11 +155,7 @@ def round_result(session: Session, round_: Round, surface: str) -> dict[str, Any
         "trigger": round_.trigger,
         "questions_asked": len(round_.items),
         "questions_resolved": len(resolved),
-        "clarifications": [
-            exported(clarification(session, round_, item, surface), item.answer.at)
-            for item in resolved
-            if item.answer is not None
-        ],
+        **clarifications,
         "bulk_accept_used": round_.bulk_used,
         "ready_to_proceed": ready,
         "escalation_needed": round_.escalated,
@@ -181,11 +182,7 @@ def document(session: Session, surface: str) -> dict[str, Any]:
             "by": session.routed_by,
             "message_ref": None if session.routed_ref is None else reference(session.routed_ref),
         },
-        "clarifications": [
-            exported(clarification(session, round_, item, surface), item.answer.at)
-            for round_, item in items
-            if item.status == "resolved" and item.answer is not None
-        ],
+        "clarifications": _clarifications(session, session.rounds, surface),
         "settled": [s.model_dump(exclude_none=True) for s in session.settled],
         "assumptions": list(session.assumptions),
         "open": [
@@ -196,8 +193,14 @@ def document(session: Session, surface: str) -> dict[str, Any]:
         "deferred": [d.model_dump(exclude={"later"}, exclude_none=True) for d in session.dropped if d.later],
         "not_asked": [d.model_dump(exclude={"later"}, exclude_none=True) for d in session.dropped if not d.later],
         "notes": [note for round_ in session.rounds for note in round_.notes],
-        "rounds": [
-            {k: v for k, v in round_result(session, r, surface).items() if k != "clarifications"}
-            for r in session.rounds
-        ],
+        "rounds": [_round(round_, {}) for round_ in session.rounds],
     }
+
+
+def _clarifications(session: Session, rounds: Iterable[Round], surface: str) -> list[dict[str, Any]]:
+    return [
+        exported(clarification(session, round_, item, surface), item.answer.at)
+        for round_ in rounds
+        for item in round_.items
+        if item.status == "resolved" and item.answer is not None
+    ]

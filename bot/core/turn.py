@@ -55,6 +55,7 @@ class Turn:
     reason: str | None = None
     wants: set[Want] = field(default_factory=set)
     belongs: str | None = None
+    _documented: tuple[Session, dict[str, Any]] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self.state = self.before
@@ -96,6 +97,12 @@ class Turn:
 
     def policy(self, session: Session) -> Policy:
         return POLICIES[session.policy]
+
+    def document(self, session: Session) -> dict[str, Any]:
+        """The session's document; the one that is shown is also the one that is kept, so it is made once."""
+        if self._documented is None or self._documented[0] is not session:
+            self._documented = session, document(session, self.surface)
+        return self._documented[1]
 
     def elsewhere(self) -> tuple[OpenRound, ...]:
         """The rounds of other conversations that the present message may mean; wanted, where not here yet."""
@@ -331,7 +338,7 @@ class Turn:
 
     def _result(self, session: Session) -> dict[str, Any]:
         """The hand-over document; a specification's holds its whole state beside it."""
-        made = document(session, self.surface)
+        made = self.document(session)
         return made if session.spec is None else {**made, "spec_state": spec_state(session, self.surface)}
 
     def _row(self, session: Session) -> SessionRow:

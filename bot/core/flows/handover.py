@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Literal
 
 from bot.core import spec_record, view
-from bot.core.capture import document
 from bot.core.effects import Button
 from bot.core.model import Person
 from bot.core.state import Asking, Ended, Session
@@ -32,7 +31,7 @@ def title(turn: Turn, session: Session) -> str:
 def hand_over(turn: Turn, session: Session, lead: str = "", buttons: tuple[tuple[Button, ...], ...] = ()) -> Session:
     """End the session as completed and give its document to the person."""
     session = turn.put(session.model_copy(update={"stage": Ended(how="completed", at=turn.at)}))
-    made = document(session, turn.surface)
+    made = turn.document(session)
     words = lead or f"Handed to {destination(session)}."
     message = view.with_document(made, title(turn, session), words)
     if session.spec is not None:
@@ -68,7 +67,7 @@ def show_record(turn: Turn, session: Session) -> None:
     if session.spec is not None:
         turn.say(spec_record.message(session, turn.surface, "The record so far."), session=session)
         return
-    made = document(session, turn.surface)
+    made = turn.document(session)
     turn.say(view.with_document(made, title(turn, session), "The record so far."), session=session)
 
 
