@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -27,11 +28,14 @@ class Directory:
         self._people: dict[tuple[str, str], tuple[datetime, Profile]] = {}
         self._direct: dict[tuple[str, str], bool] = {}
         self._owners: dict[tuple[str, str], str] = {}
+        self._groups: dict[str, tuple[datetime, dict[str, tuple[str, ...]]]] = {}
         self._warned: set[str] = set()
 
     async def people(self, workspace: Workspace, users: Iterable[str]) -> dict[str, Profile]:
         """Profiles by user id. Raises what Slack raises when it can not be reached: guessing would let in anybody."""
-        return {user: await self.person(workspace, user) for user in users if user != workspace.me.user}
+        found = {user: await self.person(workspace, user) for user in users if user != workspace.me.user}
+        groups = await self._groups_of(workspace) if found else {}
+        return {user: replace(profile, groups=groups.get(user, ())) for user, profile in found.items()}
 
     async def person(self, workspace: Workspace, user: str, *, fresh: bool = False) -> Profile:
         key = (workspace.me.team, user)
@@ -53,6 +57,24 @@ class Directory:
             profile = profile_of(answer.get("user") or {}, workspace.me)
         self.learn(workspace.me.team, user, profile)
         return profile
+
+    async def _groups_of(self, workspace: Workspace) -> Mapping[str, tuple[str, ...]]:
+        """User groups by member: ids and handles, since settings may name either. None where they can not be read."""
+        kept = self._groups.get(workspace.me.team)
+        if kept is not None and self._clock.now() - kept[0] < KEPT_FOR:
+            return kept[1]
+        found: dict[str, tuple[str, ...]] = {}
+        try:
+            answer = await workspace.client.usergroups_list(include_users=True, include_disabled=False)
+            for group in answer.get("usergroups") or ():
+                names = (str(group["id"]), str(group.get("handle") or group["id"]).casefold())
+                for user in group.get("users") or ():
+                    found[user] = (*found.get(user, ()), *names)
+        except Exception as error:  # noqa: BLE001 - without them nobody is let in who should not be
+            self._warn(code_of(error) or type(error).__name__, "user groups can not be read: grant usergroups:read")
+            found = kept[1] if kept is not None else {}
+        self._groups[workspace.me.team] = (self._clock.now(), found)
+        return found
 
     def learn(self, team: str, user: str, profile: Profile) -> None:
         if len(self._people) >= MOST:
