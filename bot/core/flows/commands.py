@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.core import view
 from bot.core.capture import quote
-from bot.core.flows import handover, intake, opening, replying, settings
+from bot.core.flows import handover, intake, opening, replying, settings, threads
 from bot.core.model import MessageRef, Person
 from bot.core.state import Asking, Session
 from bot.core.turn import Turn
@@ -78,7 +78,11 @@ def _status(turn: Turn) -> list[str]:
     ended = [s for s in turn.state.sessions if s.stage.kind == "ended"]
     lines: list[str] = []
     if session is None:
-        lines.append("Nothing is open here.")
+        beside = threads.open_here(turn)
+        lines += [
+            f"Open in a thread: #{r.number} {r.title}: {len(r.open)} of {len(r.questions)} open" for r in beside
+        ]
+        lines += [] if beside else ["Nothing is open here."]
     else:
         lines.append(f"Open: {name_of(session)}: {where(session)}.")
         round_ = session.round
