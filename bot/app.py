@@ -149,6 +149,9 @@ async def program(settings: Settings, *, book: Book | None = None) -> AsyncItera
     try:
         clock = SystemClock()
         runner = Runner(store, functools.partial(step, book=book), clock)
+        store.listen(runner.bell.ring)
+        if not store.shared:
+            await store.release(())  # timers that a process that is no more had taken
         yield Program(book=book, store=store, clock=clock, runner=runner, timers=Timers(store, runner, clock))
     finally:
         await store.close()

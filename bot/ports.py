@@ -140,7 +140,10 @@ class Store(Protocol):
     async def settle(self, settle: Settle) -> None: ...
 
     async def release(self, platforms: Sequence[str]) -> None:
-        """Let go of what a process that is no more had claimed. For whoever has these platforms to itself."""
+        """Let go of the rows and timers that a process that is no more had taken.
+
+        For whoever has the database to itself: what another process has taken would be done twice.
+        """
         ...
 
     async def retry_at(self, row: int, at: datetime, error: str) -> None: ...
@@ -159,8 +162,15 @@ class Store(Protocol):
         ...
 
     # timers
-    async def due(self, now: datetime, limit: int) -> Sequence[DueTimer]:
-        """Timers due at `now`. A timer is removed by the commit of its own `TimerDue` event (same name)."""
+    async def due(self, now: datetime, limit: int, lease: timedelta) -> Sequence[DueTimer]:
+        """Take timers due at `now`; a timer that was taken is hidden from `due` until its lease ends.
+
+        It is removed by the commit of its own `TimerDue` event (same name).
+        """
+        ...
+
+    async def timer_at(self, conversation: str, name: str) -> datetime | None:
+        """When a timer is due, taken or not; None where there is none."""
         ...
 
     async def timers(self, prefix: str = "") -> Sequence[DueTimer]: ...
@@ -177,6 +187,12 @@ class Store(Protocol):
     async def kept(self, prefix: str) -> Mapping[str, str]:
         """Everything kept under keys that begin with `prefix`."""
         ...
+
+    async def take_turn(self, what: str, owner: str, now: datetime, until: datetime) -> bool:
+        """Have something to oneself until then, or go on having it; False while another owner has it."""
+        ...
+
+    async def end_turn(self, what: str, owner: str) -> None: ...
 
     async def posted_count(self, platform: str) -> int:
         """How many messages have been posted on a platform (redraws not counted), for numbering."""

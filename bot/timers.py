@@ -14,7 +14,7 @@ from bot.ports import Clock, DueTimer, Store
 from bot.runner import Runner
 
 BATCH = 100  # timers taken in one look
-REST = timedelta(seconds=30)  # after a failure, so that one bad timer does not spin
+LEASE = timedelta(seconds=30)  # for firing it; after a failure nobody looks at the timer until this has passed
 PAUSE = 0.25  # seconds, when something is due that is not ours to take
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -24,7 +24,6 @@ class Timers:
         self._store = store
         self._runner = runner
         self._clock = clock
-        self._resting: dict[DueTimer, datetime] = {}
 
     async def run(self) -> None:
         """Fire timers as they come due, until cancelled."""
@@ -67,11 +66,8 @@ class Timers:
         return due
 
     async def _fire_some(self) -> int:
-        now = self._clock.now()
-        self._resting = {timer: until for timer, until in self._resting.items() if until > now}
-        # Resting ones stay in the store and come first: look past them.
-        due = await self._store.due(now, BATCH + len(self._resting))
-        return sum([await self._fire(timer) for timer in due if timer not in self._resting])
+        due = await self._store.due(self._clock.now(), BATCH, LEASE)
+        return sum([await self._fire(timer) for timer in due])
 
     async def _fire(self, timer: DueTimer) -> bool:
         state = await self._store.load(timer.conversation)
@@ -87,12 +83,10 @@ class Timers:
             handled = await self._runner.handle(envelope, still=self._still(timer))
         except Exception as error:  # noqa: BLE001 - one timer's failure must not hold up the others
             report("timer_failed", error, event_id=envelope.event_id)
-            self._resting[timer] = self._clock.now() + REST
             return False
         if handled.outcome == "duplicate":
             # Set again to the very moment at which it has already fired. Its commit did not remove it.
             log.warning("timer_fired_before", event_id=envelope.event_id)
-            self._resting[timer] = self._clock.now() + REST
         return handled.outcome != "duplicate" and handled.reason != "no longer due"
 
     async def _pass_on(self, state: Conversation | None, timer: DueTimer) -> None:
@@ -117,9 +111,7 @@ class Timers:
 
     def _still(self, timer: DueTimer) -> Callable[[], Awaitable[bool]]:
         async def still() -> bool:
-            # Not later than its own moment: as few rows as can be.
-            listed = await self._store.due(timer.at, BATCH + len(self._resting))
-            return timer in listed
+            return await self._store.timer_at(timer.conversation, timer.name) == timer.at
 
         return still
 

@@ -215,6 +215,15 @@ class Settings(BaseSettings):
     grace_seconds: float = Field(
         default=5.0, ge=0, le=3600, description="seconds between the last answer and the hand-over, to change one in"
     )
+    lease_seconds: float = Field(
+        default=120.0,
+        ge=4,
+        le=3600,
+        description=(
+            "with several workers on PostgreSQL: how long a worker that died keeps the others from a message that it "
+            "was sending; a send that takes half as long counts as failed"
+        ),
+    )
     access: AccessSettings = AccessSettings()
     telegram: TelegramSettings = TelegramSettings()
     slack: SlackSettings = SlackSettings()

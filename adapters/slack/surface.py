@@ -120,6 +120,7 @@ class SlackSurface:
     """Built once the store is open. `run` takes payloads until it is cancelled; `finish` ends what is under way."""
 
     platform = PLATFORM
+    alone = False  # Slack hands each event to one of the sockets that are open
 
     def __init__(
         self, connection: SlackConnection, store: Store, runner: Runner, clock: Clock, ways: Ways | None = None

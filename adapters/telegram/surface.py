@@ -100,6 +100,7 @@ class TelegramSurface:
         self.intake = Intake(bot, me, moves, store, runner, self.transport)
         self.polling = None if webhook else Polling(bot, me, self.intake, store, clock)
         self._hooked = False
+        self.alone = webhook is None  # a second poller gets 409
         self.pace: Pace = pace_of(moves)
 
     @property

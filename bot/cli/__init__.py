@@ -28,7 +28,7 @@ app = typer.Typer(
     help="Askfirst asks before anyone acts: conversational intake in chat, stored with proof.",
 )
 audit_app = typer.Typer(no_args_is_help=True, help="The audit log.")
-db_app = typer.Typer(no_args_is_help=True, help="The database file.")
+db_app = typer.Typer(no_args_is_help=True, help="The database.")
 app.add_typer(audit_app, name="audit")
 app.add_typer(db_app, name="db")
 
@@ -257,9 +257,10 @@ def audit_verify(as_json: Json = False, db: Db = None) -> None:
 @db_app.command("upgrade")
 def db_upgrade(db: Db = None) -> None:
     """Make the database, or bring it up to this program's version."""
-    from storage import migrate
+    from storage import named, upgrade
 
-    typer.echo(f"{_path(db)}: version {migrate.upgrade(_path(db))}")
+    url = _settings(database=db).database
+    typer.echo(f"{named(url)}: version {asyncio.run(upgrade(url))}")
 
 
 @db_app.command("backup")
@@ -269,18 +270,44 @@ def db_backup(
     """Copy the database while it is in use, and check the copy."""
     from storage.backup import backup
 
-    asyncio.run(backup(_path(db), target))
+    asyncio.run(backup(_settings(database=db).database, target))
     typer.echo(f"{target}: written and checked")
+
+
+@db_app.command("copy")
+def db_copy(
+    source: Annotated[str, typer.Argument(metavar="FROM", help="A SQLite file or postgresql://…")],
+    target: Annotated[str, typer.Argument(metavar="TO", help="An empty database of either kind.")],
+    as_json: Json = False,
+) -> None:
+    """Move everything from SQLite to PostgreSQL or back, compare every row, and verify the audit log."""
+    from bot.cli.records import copy_database
+
+    _run(copy_database(source, target, as_json))
+
+
+@db_app.command("prune")
+def db_prune(
+    older_than: Annotated[int, typer.Option("--older-than", metavar="DAYS", min=7, help="Nothing happened since.")],
+    archive: Annotated[
+        str | None, typer.Option("--archive", metavar="FILE", help="Kept there, a line a place.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count.")] = False,
+    as_json: Json = False,
+    db: Db = None,
+) -> None:
+    """Archive and remove places that nobody has used for so long and in which nothing is open."""
+    from bot.cli.records import prune_database
+
+    if archive is None and not dry_run:
+        fail("give --archive FILE: what is removed is kept there (/dev/null keeps nothing)", 2)
+    _run(prune_database(_settings(database=db).database, older_than, archive, dry_run, as_json))
 
 
 def _settings(**given: Any) -> Settings:
     from config.settings import load_settings
 
     return load_settings(**given)
-
-
-def _path(db: str | None) -> Path:
-    return Path(_settings(database=db).database.removeprefix("sqlite:///"))
 
 
 def main() -> None:

@@ -39,6 +39,7 @@ class Surface(Protocol):
 
     platform: str
     pace: Pace
+    alone: bool  # whether the platform gives what people do to one listener only
 
     @property
     def transport(self) -> Transport: ...

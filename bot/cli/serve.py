@@ -8,9 +8,11 @@ from __future__ import annotations
 import asyncio
 import signal
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import replace
+from datetime import timedelta
+from types import MappingProxyType
 
 import structlog
 import uvicorn
@@ -21,7 +23,10 @@ from starlette.routing import Route
 
 from bot.app import Program, load_book, program, set_up_logging
 from bot.cli.platforms import Connect, Connected, Surface, wanted
+from bot.outbox import Patience
 from bot.ports import StoreUnavailable
+from bot.runner import fresh_id
+from bot.turns import TURN, Turn
 from config.settings import BadSettings, Settings
 
 HTTP_GOODBYE = 10  # seconds that requests under way get at shutdown
@@ -90,14 +95,21 @@ async def _connected(
 
 
 async def _serve(running: Program, surfaces: Sequence[Surface], settings: Settings, stop: asyncio.Event) -> None:
-    outbox = running.outbox(*(s.transport for s in surfaces), paces={s.platform: s.pace for s in surfaces})
-    await running.store.release([s.platform for s in surfaces])  # one process a SQLite file: it is all ours
-    server = _server(running, surfaces, settings)
+    lease = timedelta(seconds=settings.lease_seconds)
+    outbox = running.outbox(
+        *(s.transport for s in surfaces),
+        paces={s.platform: s.pace for s in surfaces},
+        patience=Patience(lease=lease, send=lease.total_seconds() / 2),
+    )
+    if not running.store.shared:  # one process a SQLite file: what was claimed, a process that is no more has claimed
+        await running.store.release([s.platform for s in surfaces])
+    turns = {s.platform: _turn(running, s, min(TURN, lease)) for s in surfaces if s.alone and running.store.shared}
+    server = _server(running, surfaces, turns, settings)
     try:
         async with asyncio.TaskGroup() as group:
             sending = group.create_task(outbox.run(), name="outbox")
             ringing = group.create_task(running.timers.run(), name="timers")
-            taking = [group.create_task(s.run(), name=s.platform) for s in surfaces]
+            taking = [group.create_task(turns.get(s.platform, s).run(), name=s.platform) for s in surfaces]
             serving = None if server is None else group.create_task(server.run(), name="http")
             log.info("serving", platforms=[s.platform for s in surfaces])
             await stop.wait()
@@ -112,6 +124,10 @@ async def _serve(running: Program, surfaces: Sequence[Surface], settings: Settin
             await _end(sending)  # finishes the sends under way
     finally:
         await running.runner.finish()
+
+
+def _turn(running: Program, surface: Surface, length: timedelta) -> Turn:
+    return Turn(surface.platform, fresh_id(), surface.run, running.store, running.clock, length)
 
 
 async def _end(*tasks: asyncio.Task[None]) -> None:
@@ -143,12 +159,14 @@ class _Quiet(uvicorn.Server):
         yield
 
 
-def _server(running: Program, surfaces: Sequence[Surface], settings: Settings) -> _Http | None:
+def _server(
+    running: Program, surfaces: Sequence[Surface], turns: Mapping[str, Turn], settings: Settings
+) -> _Http | None:
     """Only where a part needs it, or the operator has said where."""
     routes = [route for surface in surfaces for route in surface.routes]
     if not routes and "http" not in settings.model_fields_set:
         return None
-    app = Starlette(routes=[*health_routes(running, surfaces), *routes])
+    app = Starlette(routes=[*health_routes(running, surfaces, turns), *routes])
     try:
         bound = socket.create_server((settings.http.host, settings.http.port), backlog=2048)
     except OSError as error:
@@ -161,14 +179,19 @@ def _server(running: Program, surfaces: Sequence[Surface], settings: Settings) -
     return _Http(app, bound)
 
 
-def health_routes(running: Program, surfaces: Sequence[Surface]) -> list[Route]:
-    """`/healthz`: the process answers. `/readyz`: the database does too, and every platform is heard."""
+def health_routes(
+    running: Program, surfaces: Sequence[Surface], turns: Mapping[str, Turn] = MappingProxyType({})
+) -> list[Route]:
+    """`/healthz`: the process answers. `/readyz`: the database does too, and every platform is heard.
+
+    A worker that waits for its turn at a platform is ready: it sends, and takes over when the other one is gone.
+    """
 
     async def healthy(_: Request) -> JSONResponse:
         return JSONResponse({"ok": True})
 
     async def ready(_: Request) -> JSONResponse:
-        state = {surface.platform: dict(surface.status()) for surface in surfaces}
+        state = {surface.platform: _status(surface, turns.get(surface.platform)) for surface in surfaces}
         try:
             waiting: object = await running.store.waiting()
         except StoreUnavailable:
@@ -178,3 +201,9 @@ def health_routes(running: Program, surfaces: Sequence[Surface]) -> list[Route]:
         return JSONResponse(answer, status_code=200 if well else 503)
 
     return [Route("/healthz", healthy), Route("/readyz", ready)]
+
+
+def _status(surface: Surface, turn: Turn | None) -> dict[str, object]:
+    if turn is None or turn.ours:
+        return dict(surface.status())
+    return {**surface.status(), "ready": True, "state": "another worker has the turn"}

@@ -64,6 +64,7 @@ PRODUCT_EVENTS: Final[Mapping[str, str]] = {
     "access.settings_changed": "a setting of this place was changed",
     "delivery.failed": "a message could not be brought to its place",
     "delivery.restored": "messages arrive again at that place",
+    "privacy.pruned": "a place that nobody had used for long was archived and removed; the ends of its chains stay",
 }
 
 EVENTS: Final[Mapping[str, str]] = {**PROTOCOL_EVENTS, **PRODUCT_EVENTS}

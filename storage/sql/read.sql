@@ -13,9 +13,9 @@ SELECT envelope FROM event WHERE event_id = :event_id;
 SELECT conversation FROM session WHERE session = :session;
 
 -- name: sessions_begun^
--- `substr` instead of a range, because collations differ. Asked once for each session that begins in a shared place.
+-- Asked once for each session that begins in a shared place.
 SELECT count(*) AS begun FROM session
-WHERE conversation = :place OR substr(conversation, 1, length(:threads)) = :threads;
+WHERE conversation = :place OR (conversation >= :threads AND conversation < :beyond);
 
 -- name: asking
 SELECT conversation FROM session

@@ -44,6 +44,8 @@ class FakeStore:
         self.timer_rows: dict[tuple[str, str], datetime] = {}
         self.cards: dict[tuple[str, str], str] = {}
         self.notes: dict[str, str] = {}
+        self.leases: dict[DueTimer, datetime] = {}
+        self.turns: dict[str, tuple[str, datetime]] = {}
         self.before: defaultdict[str, deque[Callable[[], Awaitable[None]]]] = defaultdict(deque)
 
     async def _fault(self, name: str) -> None:
@@ -162,7 +164,8 @@ class FakeStore:
     async def next_due(self, platforms: Sequence[str] | None = None) -> datetime | None:
         rows = [row for row in self._first_waiting() if platforms is None or row.platform in platforms]
         moments = [row.ready_at or row.created_at for row in rows]
-        return min([*moments, *self.timer_rows.values()], default=None)
+        timers = [max(timer.at, self.leases.get(timer, timer.at)) for timer in await self.timers()]
+        return min([*moments, *timers], default=None)
 
     def _first_waiting(self) -> Sequence[Row]:
         first: dict[str, Row] = {}
@@ -174,9 +177,26 @@ class FakeStore:
     async def waiting(self) -> int:
         return sum(row.waiting for row in self.rows)
 
-    async def due(self, now: datetime, limit: int) -> Sequence[DueTimer]:
+    async def due(self, now: datetime, limit: int, lease: timedelta) -> Sequence[DueTimer]:
         await self._fault("due")
-        return [timer for timer in await self.timers() if timer.at <= now][:limit]
+        free = [t for t in await self.timers() if t.at <= now and self.leases.get(t, now) <= now][:limit]
+        self.leases |= dict.fromkeys(free, now + lease)
+        return free
+
+    async def timer_at(self, conversation: str, name: str) -> datetime | None:
+        await self._fault("timer_at")
+        return self.timer_rows.get((conversation, name))
+
+    async def take_turn(self, what: str, owner: str, now: datetime, until: datetime) -> bool:
+        held = self.turns.get(what)
+        if held is not None and held[0] != owner and held[1] > now:
+            return False
+        self.turns[what] = (owner, until)
+        return True
+
+    async def end_turn(self, what: str, owner: str) -> None:
+        if self.turns.get(what, ("",))[0] == owner:
+            del self.turns[what]
 
     async def timers(self, prefix: str = "") -> Sequence[DueTimer]:
         listed = [DueTimer(c, name, at) for (c, name), at in self.timer_rows.items() if name.startswith(prefix)]
