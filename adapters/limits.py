@@ -34,6 +34,8 @@ def split(message: Message, limit: int, unit: Unit = "utf16") -> tuple[Message, 
     """Parts that each fit `limit`. Splits between questions, else between blocks; inside a block only if it alone
     is too long, and then between lines, words, and at last characters. Buttons and files go with the last part.
     """
+    if _fits(message.blocks, limit, unit):
+        return (message,)
     parts: list[tuple[Block, ...]] = [()]
     for group in _groups(message.blocks):
         if _fits(parts[-1] + group, limit, unit):
