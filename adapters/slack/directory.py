@@ -28,6 +28,7 @@ class Directory:
         self._people: dict[tuple[str, str], tuple[datetime, Profile]] = {}
         self._direct: dict[tuple[str, str], bool] = {}
         self._owners: dict[tuple[str, str], str] = {}
+        self._reachable: dict[tuple[str, str], bool] = {}
         self._groups: dict[str, tuple[datetime, dict[str, tuple[str, ...]]]] = {}
         self._warned: set[str] = set()
 
@@ -89,6 +90,15 @@ class Directory:
         if key not in self._direct:
             self._direct[key] = bool((await self._info(workspace, channel)).get("is_im"))
         return self._direct[key]
+
+    async def reachable(self, workspace: Workspace, channel: str) -> bool:
+        """Whether we can write there. Commands and shortcuts work where the app is no member."""
+        key = (workspace.me.team, channel)
+        if not self._reachable.get(key):  # asked again until it is: it may be invited any moment
+            found = await self._info(workspace, channel)
+            inside = any(found.get(name) for name in ("is_member", "is_im", "is_mpim"))
+            self._reachable[key] = inside or (bool(found.get("id")) and not found.get("is_private"))
+        return self._reachable[key]
 
     async def owner(self, workspace: Workspace, channel: str) -> str | None:
         """The person of a direct message."""

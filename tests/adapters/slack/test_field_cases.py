@@ -93,6 +93,8 @@ async def test_b13_words_that_an_app_posts_in_a_person_s_name(talk: Talk) -> Non
     talk.ana.reply(asked, "1: B", through=dictate)
     await talk.settle()
     assert talk.answers == {"years": "B"}
+    [entry] = [one for one in talk.audit if one.event == "clarification_resolved"]
+    assert "Dictate" in entry.details["through"]
 
 
 async def test_b17_decode_once_and_escape_once(talk: Talk) -> None:
