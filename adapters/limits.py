@@ -27,7 +27,7 @@ def length(text: str, unit: Unit = "utf16") -> int:
     """UTF-16 code units (Telegram counts entities in them, Slack's clients count in them) or code points."""
     if unit == "characters":
         return len(text)
-    return len(text) + sum(1 for c in text if ord(c) > 0xFFFF)
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def split(message: Message, limit: int, unit: Unit = "utf16") -> tuple[Message, ...]:
