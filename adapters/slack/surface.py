@@ -18,6 +18,7 @@ from adapters.slack.bolt import bolt_app
 from adapters.slack.codec import Payload
 from adapters.slack.directory import Directory
 from adapters.slack.errors import code_of, named
+from adapters.slack.files import SlackFiles
 from adapters.slack.history import History
 from adapters.slack.http import PATH, events_route
 from adapters.slack.installs import Installations, OAuthKeys
@@ -133,7 +134,6 @@ class SlackSurface:
     """Built once the store is open. `run` takes payloads until it is cancelled; `finish` ends what is under way."""
 
     platform = PLATFORM
-    files: Fetcher | None = None  # nothing is downloaded yet
     alone = False  # Slack hands each event to one of the sockets that are open
 
     def __init__(
@@ -154,6 +154,7 @@ class SlackSurface:
             self._install = oauth_routes(keys.oauth, installs, store, clock, reactions=bool(ways.reactions))
             workspaces, gone = installs, functools.partial(_uninstalled, installs)
         self.transport = SlackTransport(workspaces, directory, roots, clock)
+        self.files: Fetcher | None = SlackFiles(workspaces, session)
         also = {"app_uninstalled": gone, "tokens_revoked": gone}
         self.intake = Intake(workspaces, directory, roots, store, runner, self.transport, ways, also)
         self.history = History(self.intake, store, clock)
