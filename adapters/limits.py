@@ -51,7 +51,7 @@ def split(message: Message, limit: int, unit: Unit = "utf16") -> tuple[Message, 
     *first, last = texts
     return (
         *(Message(blocks=part) for part in first),
-        Message(blocks=last, buttons=message.buttons, files=message.files),
+        message.model_copy(update={"blocks": last}),
     )
 
 

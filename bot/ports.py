@@ -119,7 +119,7 @@ class Store(Protocol):
         ...
 
     async def asking(self, within: str, limit: int) -> Sequence[str]:
-        """Conversations in which a session waits for answers, those with the newest sessions first, each once.
+        """Conversations in which a session has an open round, or one in its grace; the newest first, each once.
 
         `within`: a place and its threads, or a platform ("x" holds "x:…").
         """

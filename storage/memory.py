@@ -134,7 +134,7 @@ class MemoryStore:
     async def asking(self, within: str, limit: int) -> Sequence[str]:
         newest: dict[str, int] = {}
         for row in self._open().session.values():
-            if row["state"] == "asking" and _within(row["conversation"], text(within), "/:"):
+            if row["state"] in ("asking", "closing") and _within(row["conversation"], text(within), "/:"):
                 place = row["conversation"]
                 newest[place] = max(newest.get(place, row["started_at"]), row["started_at"])
         return sorted(newest, key=lambda place: (-newest[place], place))[:limit]

@@ -110,6 +110,21 @@ def serve(db: Db = None, config: Config = None) -> None:
     raise typer.Exit(asyncio.run(run_serve(_settings(database=db, config=config))))
 
 
+@app.command()
+def slack_manifest(
+    http: Annotated[
+        str | None, typer.Option("--http", metavar="URL", help="Where Slack reaches the program; else by socket.")
+    ] = None,
+    config: Config = None,
+) -> None:
+    """The manifest of the Slack app, as JSON: paste it into api.slack.com/apps."""
+    from bot.cli.platforms import slack_app
+
+    if http is not None and not http.startswith("https://"):
+        fail("--http wants an https address, such as https://bot.example.org", 2)
+    typer.echo(json.dumps(slack_app(_settings(config=config), http), ensure_ascii=False, indent=2))
+
+
 # -- programs for programs -----------------------------------------------------------------------------------------
 
 

@@ -8,78 +8,46 @@ from __future__ import annotations
 import asyncio
 import signal
 import socket
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from types import MappingProxyType
-from typing import Protocol
 
 import structlog
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse
-from starlette.routing import BaseRoute, Route
+from starlette.routing import Route
 
-from adapters.telegram.surface import TelegramSurface, TokenRefused, Webhook, connect
 from bot.app import Program, load_book, program, set_up_logging
-from bot.clock import SystemClock
-from bot.core.book import Book
+from bot.cli.platforms import Connect, Connected, Surface, wanted
 from bot.outbox import Patience
-from bot.pace import Pace
-from bot.ports import StoreUnavailable, Transport
+from bot.ports import StoreUnavailable
 from bot.runner import fresh_id
 from bot.turns import TURN, Turn
-from config.settings import BadSettings, Settings, TelegramSettings
+from config.settings import BadSettings, Settings
 
-GENERAL = (
-    ("help", "what I do, and how to answer"),
-    ("status", "what is open here"),
-    ("new", "start something new"),
-    ("cancel", "end what is open"),
-    ("resume", "go on with a paused one"),
-    ("export", "the record, as a file"),
-    ("settings", "who answers, and which pack is used"),
-)
 HTTP_GOODBYE = 10  # seconds that requests under way get at shutdown
 
 log = structlog.get_logger(__name__)
 
 
-class Surface(Protocol):
-    """A platform as a part of the program."""
-
-    platform: str
-    pace: Pace
-    alone: bool  # whether the platform gives what people do to one listener only
-
-    @property
-    def transport(self) -> Transport: ...
-
-    @property
-    def routes(self) -> Sequence[BaseRoute]: ...
-
-    async def run(self) -> None:
-        """Take in what people do, until cancelled."""
-        ...
-
-    async def finish(self) -> None: ...
-
-    def status(self) -> Mapping[str, object]: ...
-
-
 async def run_serve(settings: Settings) -> int:
     """Serve until SIGTERM or Ctrl-C. The exit code: 0 when asked to stop."""
     set_up_logging(at_once=True)
-    if settings.telegram.token is None:
-        raise BadSettings("there is nothing to serve: set ASKFIRST_TELEGRAM__TOKEN to the token of a Telegram bot.")
+    platforms = wanted(settings)
     stop = asyncio.Event()
     with _stopped_by_signals(stop):
         book = load_book(settings)
-        async with _telegram(settings, book, stop) as started:
-            if started is not None:
-                running, surfaces = started
+        async with AsyncExitStack() as stack:
+            connected = await _connected(platforms, stop, stack)
+            if connected is not None:
+                names = {one.platform: one.bot_name for one in connected}
+                book = replace(book, bot_names={**book.bot_names, **names})
+                running = await stack.enter_async_context(program(settings, book=book))
+                surfaces = [await one.build(running) for one in connected]
                 await _serve(running, surfaces, settings, stop)
     log.info("stopped")
     return 0
@@ -98,47 +66,29 @@ def _stopped_by_signals(stop: asyncio.Event) -> Iterator[None]:
             loop.remove_signal_handler(number)
 
 
-@asynccontextmanager
-async def _telegram(
-    settings: Settings, book: Book, stop: asyncio.Event
-) -> AsyncIterator[tuple[Program, Sequence[Surface]] | None]:
-    """The program with Telegram in it; None when it was asked to stop before Telegram had answered."""
-    given = settings.telegram
-    assert given.token is not None
-    connecting = asyncio.ensure_future(connect(given.token.get_secret_value(), given.base_url, SystemClock()))
+async def _connected(
+    platforms: Sequence[Connect], stop: asyncio.Event, stack: AsyncExitStack
+) -> Sequence[Connected] | None:
+    """Every platform, once all have answered; None when it was asked to stop before that."""
+    connecting = {asyncio.ensure_future(connect()) for connect in platforms}
     stopping = asyncio.ensure_future(stop.wait())
-    await asyncio.wait((connecting, stopping), return_when=asyncio.FIRST_COMPLETED)
-    stopping.cancel()
-    if not connecting.done():
-        connecting.cancel()
-        await asyncio.gather(connecting, return_exceptions=True)
-        yield None
-        return
-    try:
-        connection = connecting.result()
-    except TokenRefused as error:
-        raise BadSettings(str(error)) from None
-    try:
-        book = replace(book, bot_names={**book.bot_names, TelegramSurface.platform: connection.me.username})
-        async with program(settings, book=book) as running:
-            surface = TelegramSurface(connection, running.store, running.runner, running.clock, _webhook(given))
-            await surface.prepare(commands(book))
-            yield running, (surface,)
-    finally:
-        await connection.close()
-
-
-def _webhook(given: TelegramSettings) -> Webhook | None:
-    if given.webhook_url is None or given.secret is None:
-        return None
-    return Webhook(given.webhook_url, given.secret.get_secret_value())
-
-
-def commands(book: Book, platform: str = TelegramSurface.platform) -> list[tuple[str, str]]:
-    """The menu of commands: Telegram knows no hyphens in them, so they are written with underscores."""
-    workflows = book.pack_for(platform, None).workflows
-    listed = [(w.commands[0].replace("-", "_"), w.title) for w in workflows if w.commands]
-    return [*GENERAL, *((name[:32], words[:256] or name) for name, words in listed)][:100]
+    while not stopping.done() and not all(task.done() for task in connecting):
+        done, _ = await asyncio.wait(
+            {stopping, *(task for task in connecting if not task.done())}, return_when=asyncio.FIRST_COMPLETED
+        )
+        if any(task is not stopping and task.exception() is not None for task in done):
+            break  # a refused token ends it for all: better now than half
+    whole = not stopping.done()
+    for task in (stopping, *connecting):
+        task.cancel()
+    results = await asyncio.gather(*connecting, return_exceptions=True)
+    for result in results:
+        if isinstance(result, Connected):
+            stack.push_async_callback(result.close)
+    for result in results:
+        if isinstance(result, Exception):
+            raise result
+    return [result for result in results if isinstance(result, Connected)] if whole else None
 
 
 # -- running -------------------------------------------------------------------------------------------------------

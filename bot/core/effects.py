@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field as Discriminated
 
-from bot.core.model import MessageRef, Model, Option, PersonId, Via
+from bot.core.model import Form, MessageRef, Model, Option, PersonId, Via
 from bot.core.state import Conversation
 
 # -- what a message is made of ---------------------------------------------------------------------------------
@@ -21,6 +21,7 @@ from bot.core.state import Conversation
 class Span(Model):
     text: str
     style: Literal["plain", "bold", "italic", "code"] = "plain"
+    person: PersonId | None = None  # somebody to be notified, where the platform can; `text` names them
 
 
 BlockKind = Literal["heading", "text", "topic", "option", "answered", "hint"]
@@ -57,6 +58,30 @@ class Message(Model):
     blocks: tuple[Block, ...]
     buttons: tuple[tuple[Button, ...], ...] = ()
     files: tuple[File, ...] = ()
+    form: str | None = None  # token of a button that opens the round as a form, where the platform has forms
+
+
+class Field(Model):
+    """One question in a form: what it asks, and what this person has said of it so far."""
+
+    number: int
+    form: Form
+    topic: str
+    words: tuple[str, ...]  # the question, why it matters, the reason of the recommendation
+    options: tuple[Option, ...] = ()
+    chosen: str | None = None
+    text: str | None = None
+    note: str | None = None
+
+
+class FormView(Model):
+    """A round as a form. Nothing is selected but what this person has answered already (RD-9)."""
+
+    round: str
+    revision: int
+    title: str
+    lead: tuple[str, ...] = ()
+    fields: tuple[Field, ...]
 
 
 # -- effects -----------------------------------------------------------------------------------------------------
@@ -101,7 +126,7 @@ class ClearTimer(Model):
     name: str
 
 
-Effect = Annotated[Say | Redraw | SetTimer | ClearTimer, Field(discriminator="kind")]
+Effect = Annotated[Say | Redraw | SetTimer | ClearTimer, Discriminated(discriminator="kind")]
 
 
 # -- records -----------------------------------------------------------------------------------------------------
@@ -174,17 +199,20 @@ class SessionRow(Model):
     result: dict[str, Any] | None = None  # the hand-over document, once there is one (RT-15)
 
 
-Record = Annotated[Clarification | Withdrawal | Audit | SessionRow, Field(discriminator="kind")]
+Record = Annotated[Clarification | Withdrawal | Audit | SessionRow, Discriminated(discriminator="kind")]
 
 
 class Reply(Model):
-    """What goes back to the transport at once, after the commit: a notice to the person who pressed.
+    """What goes back to the transport at once, after the commit: a notice to the person who pressed, a form to open,
+    or what is wrong in a form that was sent, by question number.
 
     It is run once, never retried and carries no state.
     """
 
     text: str
     ref: MessageRef | None = None
+    form: FormView | None = None
+    errors: dict[int, str] = {}
 
 
 Want = Literal["elsewhere", "numbered"]  # fields of the envelope
@@ -194,7 +222,8 @@ Want = Literal["elsewhere", "numbered"]  # fields of the envelope
 class Step:
     """What follows from one event. `reason` goes with the outcomes "ignored" and "refused".
 
-    With `wants` it is not to be committed: look these up, put them into the envelope, and step again.
+    With `wants` it is not to be committed: look these up, put them into the envelope, and step again. Neither is one
+    with `belongs`: the event is for that conversation, the place that this one is a thread of.
     """
 
     state: Conversation
@@ -204,3 +233,4 @@ class Step:
     outcome: Literal["accepted", "ignored", "refused"] = "accepted"
     reason: str | None = None
     wants: frozenset[Want] = frozenset()
+    belongs: str | None = None

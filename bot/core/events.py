@@ -13,6 +13,7 @@ from pydantic import Field
 
 from bot.core.elsewhere import OpenRound
 from bot.core.model import ConversationId, Material, MessageRef, Model, Person, PersonId, Place
+from bot.core.policies import Settings
 from bot.core.replies.reading import Reading
 
 
@@ -35,6 +36,9 @@ class MessageReceived(Model):
     declared: str | None = None  # the workflow that a program declares for its request: explicit intent (RT-16)
     named: tuple[PersonId, ...] = ()  # people mentioned in the text, where the platform gives their ids
     unreadable: str | None = None  # what came instead of text, in words: "a voice message"
+    in_thread: bool = False  # said in the session's own thread, among others (RP-7)
+    summons: bool = False  # asks for an intake of these words, whose they may be: a request, never an answer (RT-13)
+    private: bool = False  # came by a way that shows it to nobody else: what it is told goes to this person alone
 
 
 class MessageEdited(Model):
@@ -63,6 +67,25 @@ class ButtonPressed(Model):
     person: Person
     token: str
     label: str
+    ref: MessageRef
+
+
+class FormField(Model):
+    """What stands in one question's fields. Nothing here is prose to be read: a selection is a selection (RP-5)."""
+
+    chosen: str | None = None  # option key; "+" confirms a statement
+    text: str | None = None  # the words of Other, of an open answer, or of a correction
+    note: str | None = None
+
+
+class FormSubmitted(Model):
+    """A round's form was sent. `fields` by question number; a question without any field set was left alone."""
+
+    kind: Literal["form"] = "form"
+    person: Person
+    round: str
+    revision: int  # of the round that was seen (RD-15)
+    fields: dict[int, FormField]
     ref: MessageRef
 
 
@@ -112,6 +135,7 @@ Event = Annotated[
     | MessageEdited
     | MessageDeleted
     | ButtonPressed
+    | FormSubmitted
     | MessagePosted
     | DeliveryFailed
     | TimerDue
@@ -127,6 +151,7 @@ class Envelope(Model):
     `at` is the runner's clock at receipt (UTC); `platform_at` is what the platform claims.
     `new_id` is a fresh random id of 10 characters that the step may use once, for a session.
     `about` is the card shown by the message replied to, pressed or edited, looked up by the runner.
+    `settings` are those of the place that a thread belongs to, where people have set any.
     `elsewhere` (rounds of other conversations) and `numbered` (the intakes begun so far in this place and its
     threads) are looked up only when a step says that it wants them (`Step.wants`); None = not looked up.
     """
@@ -139,6 +164,7 @@ class Envelope(Model):
     about: str | None = None
     elsewhere: tuple[OpenRound, ...] | None = None
     numbered: int | None = None
+    settings: Settings | None = None
     event: Event
 
 

@@ -25,11 +25,15 @@ ConversationId = str  # "platform:place" or "platform:place/thread"
 
 
 class Person(Model):
-    """Somebody who acts. `kind` is what the platform says of the sender; only a `person` can ever answer."""
+    """Somebody who acts. `kind` is what the platform says of the sender; only a `person` can ever answer.
+
+    An `app` is a person's account used by a program that may not speak for them here (b13).
+    """
 
     id: PersonId
     name: str
-    kind: Literal["person", "bot", "channel"] = "person"
+    kind: Literal["person", "bot", "channel", "app"] = "person"
+    through: str | None = None  # the program that posted in their name
     handle: str | None = None  # how others mention them here, without the @; it can change hands, the id can not
     outside: bool = False  # a guest, or somebody from another organisation (RD-12)
     member: bool = False  # the platform says that they belong to this place

@@ -16,7 +16,7 @@ from pydantic import Field
 
 from bot.core.events import Forwarded, MessageReceived
 from bot.core.model import Answer, Material, MessageRef, Model, Person, PersonId, Place, Question, Status
-from bot.core.policies import Answerers
+from bot.core.policies import Settings
 from bot.core.replies.reading import Proposal, Reading
 
 SCHEMA = 2  # version of this shape; bot.core.codec brings older ones up
@@ -286,19 +286,6 @@ class Ancient(Model):
     workflow: str | None = None
     how: str
     at: datetime
-
-
-class Settings(Model):
-    """What people set for this place. None = the program's default.
-
-    `listed`: people and groups, as `circle.entry` keeps them. `outsiders`: guests and people of other
-    organisations may answer too (RD-12).
-    """
-
-    pack: str | None = None
-    answerers: Answerers | None = None
-    listed: tuple[str, ...] = ()
-    outsiders: bool = False
 
 
 class Forward(Model):

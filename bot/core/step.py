@@ -12,6 +12,7 @@ from bot.core.events import (
     ButtonPressed,
     DeliveryFailed,
     Envelope,
+    FormSubmitted,
     Forwarded,
     MessageDeleted,
     MessageEdited,
@@ -19,19 +20,21 @@ from bot.core.events import (
     MessageReceived,
     TimerDue,
 )
-from bot.core.flows import editing, handover, listening, pressing, several
+from bot.core.flows import editing, forms, handover, listening, pressing, several
 from bot.core.model import Person
 from bot.core.state import Conversation
 from bot.core.turn import Turn
 
 __all__ = ["Step", "step"]
 
+ACTS = (MessageReceived, MessageEdited, ButtonPressed, FormSubmitted)  # of a person
+
 
 def step(state: Conversation | None, envelope: Envelope, book: Book) -> Step:
     """What follows from one event in one conversation. Pure: the same arguments give the same step."""
     turn = Turn(before=state or Conversation(place=envelope.place), envelope=envelope, book=book)
     event = envelope.event
-    if isinstance(event, MessageReceived | MessageEdited | ButtonPressed) and turn.state.place != envelope.place:
+    if isinstance(event, ACTS) and turn.state.place != envelope.place:
         turn.set(place=envelope.place)  # a private chat became a group, or the like
     match event:
         case MessageReceived():
@@ -43,6 +46,9 @@ def step(state: Conversation | None, envelope: Envelope, book: Book) -> Step:
         case ButtonPressed():
             if _admitted(turn, event.person):
                 pressing.press(turn, event)
+        case FormSubmitted():
+            if _admitted(turn, event.person):
+                forms.submitted(turn, event)
         case MessageDeleted():
             editing.deleted(turn, event)
         case MessagePosted():
@@ -56,7 +62,7 @@ def step(state: Conversation | None, envelope: Envelope, book: Book) -> Step:
                 several.forwarded(turn, event)
         case _:
             assert_never(event)
-    if isinstance(event, MessageReceived | MessageEdited | ButtonPressed) and turn.outcome != "ignored":
+    if isinstance(event, ACTS) and turn.outcome != "ignored":
         turn.pass_by(event.person)
     return turn.finish()
 
@@ -74,6 +80,8 @@ def _admitted(turn: Turn, person: Person) -> bool:
     )
     if isinstance(event, ButtonPressed):
         turn.reply = Reply(text=words[0])
+    elif isinstance(event, FormSubmitted):
+        turn.reply = Reply(text=words[0], errors={min(event.fields, default=1): words[0]})
     elif (
         isinstance(event, MessageReceived)
         and person.kind == "person"

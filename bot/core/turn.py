@@ -28,10 +28,10 @@ from bot.core.effects import (
     Step,
     Want,
 )
-from bot.core.elsewhere import OpenRound
+from bot.core.elsewhere import OpenRound, root
 from bot.core.events import ButtonPressed, Envelope, Forwarded, MessageEdited, MessageReceived
 from bot.core.model import MessageRef, Person
-from bot.core.policies import POLICIES, Policy
+from bot.core.policies import POLICIES, Policy, Settings
 from bot.core.routing.pack import Pack
 from bot.core.state import Ancient, Ask, Conversation, Ended, Forward, Pending, Round, Session, Settle
 
@@ -53,6 +53,7 @@ class Turn:
     outcome: Literal["accepted", "ignored", "refused"] = "accepted"
     reason: str | None = None
     wants: set[Want] = field(default_factory=set)
+    belongs: str | None = None
 
     def __post_init__(self) -> None:
         self.state = self.before
@@ -79,7 +80,18 @@ class Turn:
 
     @property
     def pack(self) -> Pack:
-        return self.book.pack_for(self.surface, self.state.settings.pack)
+        return self.book.pack_for(self.surface, self.settings.pack)
+
+    @property
+    def settings(self) -> Settings:
+        """What people have set for this place; a thread has the settings of the place that it belongs to."""
+        return self.envelope.settings or self.state.settings
+
+    @property
+    def whole_place(self) -> str | None:
+        """The place that this conversation is a thread of; None where it is no thread."""
+        conversation = self.envelope.place.conversation
+        return root(conversation) if self.shared and root(conversation) != conversation else None
 
     def policy(self, session: Session) -> Policy:
         return POLICIES[session.policy]
@@ -140,6 +152,8 @@ class Turn:
         """Post a message, as a reply to the person's own where there is one."""
         event = self.envelope.event
         reply_to = event.ref.id if isinstance(event, MessageReceived | MessageEdited) else None
+        if only_to is None and card is None and isinstance(event, MessageReceived) and event.private:
+            only_to = event.person
         self.effects.append(
             Say(
                 message=message,
@@ -309,6 +323,7 @@ class Turn:
             outcome=self.outcome,
             reason=self.reason,
             wants=frozenset(self.wants),
+            belongs=self.belongs,
         )
 
     def _row(self, session: Session) -> SessionRow:

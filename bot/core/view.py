@@ -230,7 +230,7 @@ def round_card(
     rows = round_buttons(round_, bulk)
     if route_note:
         rows = (*rows, (Button(token=f"e:{session.id}", label="Something else"),))
-    return Message(blocks=tuple(blocks), buttons=rows)
+    return Message(blocks=tuple(blocks), buttons=rows, form=f"f:{round_.id}:{round_.revision}")
 
 
 def undo_row(round_: Round) -> tuple[tuple[Button, ...], ...]:

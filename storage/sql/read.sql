@@ -19,7 +19,7 @@ WHERE conversation = :place OR (conversation >= :threads AND conversation < :bey
 
 -- name: asking
 SELECT conversation FROM session
-WHERE state = 'asking'
+WHERE state IN ('asking', 'closing')
     AND (
         conversation = :place OR substr(conversation, 1, length(:threads)) = :threads
         OR substr(conversation, 1, length(:platform)) = :platform

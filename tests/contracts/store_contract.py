@@ -358,8 +358,8 @@ class StoreContract(OutboxContract):
         assert await store.sessions_begun("x:te") == 0
 
     async def test_conversations_that_wait_for_answers_are_found(self, store: RecordStore) -> None:
-        """RP-4: the newest first, each once, in a place and its threads or on a platform."""
-        places = (("x:team", "asking"), ("x:team/1", "asking"), ("x:team/2", "closing"), ("x:desk", "asking"))
+        """RP-4 RD-16: the newest first, each once, in a place and its threads or on a platform; in grace too."""
+        places = (("x:team", "asking"), ("x:team/1", "closing"), ("x:team/2", "completed"), ("x:desk", "asking"))
         for n, (name, kind) in enumerate(places, start=1):
             rows = [session_row(f"s{n}{k}", kind, after(n)) for k in "ab"]
             await store.commit(commit(f"e{n}", 0, name, sessions=tuple(rows)))

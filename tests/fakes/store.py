@@ -101,7 +101,7 @@ class FakeStore:
         return len(self._sessions(place, "/"))
 
     async def asking(self, within: str, limit: int) -> Sequence[str]:
-        rows = [(s, c) for s, c in self._sessions(within, "/:").values() if s.state == "asking"]
+        rows = [(s, c) for s, c in self._sessions(within, "/:").values() if s.state in ("asking", "closing")]
         rows.sort(key=lambda row: row[0].started_at, reverse=True)
         return list(dict.fromkeys(conversation for _, conversation in rows))[:limit]
 

@@ -35,6 +35,8 @@ Happened = list[Said | Noted]
 class Stage(Protocol):
     async def play(self, act: Act) -> Happened: ...
 
+    async def close(self) -> None: ...
+
 
 class CannotPlay(Exception):
     """The act makes no sense here: no such button, no such message."""
@@ -123,6 +125,8 @@ class CoreStage:
         self._acts: dict[int, Act] = {}
         self._posted = self._rows = 0
         self._notes = Notes()
+
+    async def close(self) -> None: ...
 
     async def play(self, act: Act) -> Happened:
         happened: Happened = []
@@ -281,6 +285,8 @@ class Shell:
         self.store, self.clock = FakeStore(), ManualClock()
         self._read = 0
         self._notes = Notes()
+
+    async def close(self) -> None: ...
 
     def stored(self) -> Iterator[Noted]:
         fresh: list[Commit] = self.store.commits[self._read :]

@@ -60,6 +60,9 @@ class TelegramStage(Shell):
         duplicates = [Noted("duplicate") for one in self._outcomes if one == "duplicate"]
         return [*noting.happened, *duplicates, *self.stored()]
 
+    async def close(self) -> None:
+        await self._stack.aclose()
+
     async def _ready(self) -> Rig:
         if self._rig is None:
             made = await self._stack.enter_async_context(

@@ -7,7 +7,7 @@ from datetime import timedelta
 from bot.core import view
 from bot.core.capture import quote
 from bot.core.events import MessageReceived
-from bot.core.flows import commands, handover, intake, opening, replying
+from bot.core.flows import commands, handover, intake, opening, replying, threads
 from bot.core.flows.asked_for import materials, request_in
 from bot.core.flows.words import carries_on, pleasantry, yes_or_no
 from bot.core.model import MessageRef
@@ -24,8 +24,9 @@ def round_message(
 ) -> None:
     """A message while a round waits for answers (RD-6)."""
     person = event.person
+    asked = threads.asked_here(turn, event, session)
     if event.forwarded is not None:
-        _forwarded(turn, session, round_, event, direct)
+        _forwarded(turn, session, round_, event, direct or asked)
         return
     unseen = not any(r.id == round_.id for s in turn.before.sessions for r in s.rounds)  # opened in this very step
     older = round_.order is not None and event.order is not None and event.order < round_.order and not direct
@@ -42,7 +43,7 @@ def round_message(
     if _leaves(turn, session, event, ref):
         return
     if event.unreadable and not event.text.strip():
-        if direct or not turn.shared:
+        if direct or not turn.shared or asked:
             session = _keep_files(turn, session, event)
             replying.nudge(
                 turn, session, round_, f"I can't read {event.unreadable} here; nothing is recorded from it."
@@ -53,7 +54,7 @@ def round_message(
     if event.quoted and replying.read(turn, round_, event.quoted, event.decoded).kind in CLAIMS:
         _claimed(turn, session, round_, event, event.quoted, None)
     reading = _reading(turn, session, round_, event)
-    if turn.shared and not direct and not reading.shaped:
+    if turn.shared and not direct and not reading.shaped and not (asked and threads.counts(reading, event.text)):
         turn.ignore("ordinary talk")
         return
     refusal = intake.may_answer(turn, session, person)

@@ -20,7 +20,7 @@ HELP = (
 def run(turn: Turn, word: str, rest: str, person: Person, ref: MessageRef) -> None:
     """Carry out one command."""
     session = turn.state.current
-    allowed = ("help", "start", "status", *(("new", "cancel", "resume") if turn.state.settings.outsiders else ()))
+    allowed = ("help", "start", "status", *(("new", "cancel", "resume") if turn.settings.outsiders else ()))
     if person.outside and word not in allowed:  # RD-12
         turn.audit("access.answer_refused", session, person, reason=f"/{word} from outside")
         turn.refuse(person, "from outside", "People from outside can look at /status here, and no more.")

@@ -181,18 +181,22 @@ def _keep_or_switch(turn: Turn, pending: Pending, ask: SettleConflict, text: str
     return (pending, "y") if meant == "switch" and len(choices(pending)) == 2 else None
 
 
-def typed(turn: Turn, person: Person, text: str, direct: str | None) -> tuple[Pending, str] | None:
+def typed(
+    turn: Turn, person: Person, text: str, direct: str | None, *, in_thread: bool = False
+) -> tuple[Pending, str] | None:
     """The question of our own that a typed message answers, and the choice; None when it answers none.
 
-    In a shared place it has to be a direct reply to that question (RP-3); elsewhere the newest one is meant, unless
-    another session's questions have come after it.
+    In a shared place it has to be a direct reply to that question (RP-3), or said in the thread that it was asked in;
+    elsewhere the newest one is meant, unless another session's questions have come after it.
     """
-    mine = [p for p in turn.state.pending if p.asked_of == person.id]
-    if turn.shared or direct is not None:
-        mine = [p for p in mine if p.id == direct]
-    else:
-        mine = [p for p in mine if not p.passed]  # "ok" after something else is not about it any more
-    if direct is None and not turn.shared and (current := turn.state.current) is not None:
+    asked = [p for p in turn.state.pending if p.asked_of == person.id]
+    loose = turn.shared and not in_thread
+    named = loose or direct is not None  # else "ok" after something else is not about it any more
+    mine = [p for p in asked if (p.id == direct if named else not p.passed)]
+    disputes = [p for p in asked if isinstance(p.ask, SettleConflict)]
+    if in_thread and not mine and len(disputes) == 1:  # "switch" says by itself what it is about
+        mine = disputes
+    if direct is None and not loose and (current := turn.state.current) is not None:
         since = current.round.opened_at if current.round else current.started_at
         mine = [p for p in mine if getattr(p.ask, "session", None) in (None, current.id) or p.at > since]
     if not mine:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from bot.core.events import MessageReceived
-from bot.core.flows import handover, idle, intake, replying
+from bot.core.flows import handover, idle, intake, replying, threads
 from bot.core.flows.asked_for import request_in
 from bot.core.flows.words import pleasantry
 from bot.core.model import MessageRef
@@ -20,7 +20,9 @@ def closing_message(turn: Turn, session: Session, event: MessageReceived, ref: M
     round_ = session.round
     assert round_ is not None
     person = event.person
-    if turn.shared and not direct and not replying.read(turn, round_, event.text, event.decoded).shaped:
+    reading = replying.read(turn, round_, event.text, event.decoded)
+    meant = reading.shaped or (threads.asked_here(turn, event, session) and threads.counts(reading, event.text))
+    if turn.shared and not direct and not meant:
         turn.ignore("ordinary talk")
         return
     refusal = intake.may_answer(turn, session, person)

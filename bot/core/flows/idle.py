@@ -38,7 +38,7 @@ def idle(turn: Turn, event: MessageReceived, ref: MessageRef, direct: bool) -> N
     if event.unreadable and not text.strip():
         turn.tell(f"I can't read {event.unreadable} here; please write what you need.")
         return
-    if person.outside and not turn.state.settings.outsiders:  # they could never answer what would be asked (RD-12)
+    if person.outside and not turn.settings.outsiders:  # they could never answer what would be asked (RD-12)
         turn.audit("access.answer_refused", None, person, reason="from outside")
         turn.refuse(
             person, "from outside", "People from outside can't start an intake here; ask somebody of the team."
@@ -72,7 +72,9 @@ def _amends(turn: Turn, event: MessageReceived, ref: MessageRef, direct: bool) -
             round_=round_,
         )
         return True
-    if not reading.answers or not (reading.correction or (reading.shaped and (direct or not turn.shared))):
+    if not reading.answers or not (
+        reading.correction or (reading.shaped and (direct or event.in_thread or not turn.shared))
+    ):
         return False
     return amending.propose(turn, session, round_, reading, event.person, ref)
 

@@ -85,7 +85,7 @@ def show_card(turn: Turn, session: Session, round_: Round, *, anew: bool = False
 
 def may_answer(turn: Turn, session: Session, person: Person) -> str | None:
     """None when this person may answer here; else the reason, for them (RD-12)."""
-    settings = turn.state.settings
+    settings = turn.settings
     circle = Circle(
         shared=turn.shared,
         requester=session.requester,

@@ -15,6 +15,7 @@ from bot.core.flows import (
     labels,
     opening,
     several,
+    threads,
 )
 from bot.core.flows.asked_for import begins_with_command, begins_with_token, materials
 from bot.core.flows.words import command, without_mention
@@ -25,8 +26,14 @@ from bot.core.turn import Turn
 
 def message(turn: Turn, event: MessageReceived) -> None:
     """One message. Bots and channels are never heard (RD-12); parts of one act are joined first (RT-11)."""
+    if event.person.kind == "app":
+        threads.through_an_app(turn, event)
+        return
     if event.person.kind != "person":
         turn.ignore("sent by a bot or a channel")
+        return
+    if event.summons:
+        threads.summoned(turn, event, event.ref)
         return
     if event.forwarded is not None and event.album is None:
         event = event.model_copy(update={"album": "forwarded"})  # several forwards in a row are one act (b26)
@@ -65,19 +72,22 @@ def _belongs(turn: Turn, event: MessageReceived) -> None:
     mentioned = bare is not event.text
     if mentioned:
         event = event.model_copy(update={"text": bare, "addressed": True})
-    said = command(event.text, turn.bot_name, mentioned=mentioned)
+    taken_off = event.addressed and f"@{turn.bot_name}" not in event.text  # by the adapter
+    said = command(event.text, turn.bot_name, mentioned=mentioned or taken_off)
     if said is not None and event.forwarded is None:
         commands.run(turn, *said, person, ref)
         return
     direct = event.addressed or about is not None
     if event.forwarded is None:
-        answered = confirming.typed(turn, person, event.text, about if about and about.startswith("p.") else None)
+        asking = about if about and about.startswith("p.") else None
+        answered = confirming.typed(turn, person, event.text, asking, in_thread=event.in_thread)
         if answered is not None:
             confirming.decide(turn, *answered, person, ref)
             return
     bound = _bound(turn, about)
     typed_in = bound[0] if bound is not None else turn.state.current
-    if event.forwarded is None and labels.pressed(turn, event, ref, typed_in, loose=turn.shared and not direct):
+    loose = turn.shared and not direct and not threads.asked_here(turn, event, typed_in)
+    if event.forwarded is None and labels.pressed(turn, event, ref, typed_in, loose=loose):
         return
     if event.forwarded is None and several.heard(turn, event, ref, bound, direct):
         return
@@ -124,7 +134,8 @@ def _bound(turn: Turn, about: str | None) -> tuple[Session, Round | None] | None
 
 def _menu(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef, direct: bool) -> None:
     """With the menu open: the requester's words; in a shared place only what is meant for the bot (RT-13)."""
-    if turn.shared and not direct and not begins_with_token(event.text) and not begins_with_command(turn, event.text):
+    meant = begins_with_token(event.text) or begins_with_command(turn, event.text)
+    if turn.shared and not direct and not meant and not threads.for_menu(turn, session, event):
         turn.ignore("ordinary talk")
         return
     refusal = intake.may_answer(turn, session, event.person)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from bot.core import view
 from bot.core.capture import iso
+from bot.core.effects import Reply
 from bot.core.events import ButtonPressed
-from bot.core.flows import confirming, handover, intake, opening, undoing
+from bot.core.flows import confirming, forms, handover, intake, opening, undoing
 from bot.core.model import Person
 from bot.core.replies.reading import ItemReading
 from bot.core.state import Asking, Item, Round, Routing, Session
@@ -28,6 +29,8 @@ def press(turn: Turn, event: ButtonPressed) -> None:
             _change(turn, rest)
         case "u":
             _undo(turn, rest, event)
+        case "f":
+            _form(turn, rest, event)
         case "x":
             session = turn.state.session(rest)
             if session is None:
@@ -144,7 +147,10 @@ def _describe(turn: Turn, session: Session, round_: Round, item: Item, person: P
         return
     stage = Asking(describing={**session.stage.describing, person.id: item.number})
     session = turn.put(session.model_copy(update={"stage": stage}))
-    turn.notice("Please describe it in a message.")
+    words = item.model_copy(update={"answer": None})
+    form = forms.form_of(round_, person, (words,))
+    chosen = form.fields[0].model_copy(update={"chosen": item.question.other.key if item.question.other else None})
+    turn.reply = Reply(text="Please describe it in a message.", form=form.model_copy(update={"fields": (chosen,)}))
     turn.say(
         view.says(f"{item.number} · {item.question.topic}: please describe it in your next message."),
         session=session,
@@ -178,6 +184,26 @@ def _accept_all(turn: Turn, rest: str, event: ButtonPressed) -> None:
     session, round_, done = intake.record(turn, session, round_, {}, numbers, event.person, event.ref)
     turn.notice(f"Accepted: {len(done.resolved)}." if done.resolved else "Nothing was open to accept.")
     intake.echo(turn, session, round_, done, None, tapped=True)
+
+
+def _form(turn: Turn, rest: str, event: ButtonPressed) -> None:
+    """`<round>:<revision>`: the round as a form, where the platform has forms; the card says all of it too."""
+    name, _, revision = rest.rpartition(":")
+    found = _find(turn, name)
+    if found is None:
+        _gone(turn, name.partition(".")[0])
+        return
+    session, round_ = found
+    if session.stage.kind not in ("asking", "closing"):
+        _late(turn, session, None)
+    elif not _allowed(turn, session, event.person):
+        return
+    elif revision != str(round_.revision):
+        turn.outcome, turn.reason = "refused", "the round has changed"
+        turn.notice("The questions have changed since this card; here they are again.")
+        intake.show_card(turn, session, round_, anew=True)
+    else:
+        turn.reply = Reply(text="", form=forms.form_of(round_, event.person))
 
 
 def _menu(turn: Turn, rest: str, event: ButtonPressed) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from bot.core import view
 from bot.core.capture import quote
 from bot.core.circle import entry
+from bot.core.effects import Message, Span
 from bot.core.elsewhere import held
 from bot.core.events import MessageReceived
 from bot.core.flows import handover, intake, undoing
@@ -282,12 +283,12 @@ def _delegate(
     asked = dict.fromkeys((*session.participants, who, *ids))
     session = turn.put(session.model_copy(update={"participants": tuple(asked)}))
     turn.audit("answer.delegated", session, person, round_, to=who, words=ref.quote, user_message_ref=ref.id)
-    turn.tell(
-        f"{name}: these questions are yours to answer too, if you will; just reply to the card.",
-        view.still_open(round_, turn.policy(session).bulk_accept),
-        session=session,
-        round_=round_,
+    asked_now = Span(text=name, person=ids[0] if len(ids) == 1 else None)  # told, where the platform can (CH-6)
+    words = (
+        view.text(asked_now, ": these questions are yours to answer too, if you will; just reply to the card."),
+        view.text(view.still_open(round_, turn.policy(session).bulk_accept)),
     )
+    turn.say(Message(blocks=words), session=session, round_=round_)
     return session
 
 

@@ -6,15 +6,22 @@ from collections.abc import Sequence
 
 from bot.core.capture import quote
 from bot.core.circle import entry, known_as
+from bot.core.elsewhere import root
 from bot.core.model import Person
-from bot.core.state import Settings
+from bot.core.policies import Settings
 from bot.core.turn import Turn
 
 POLICIES = ("requester", "participants", "listed", "anyone")
 
 
 def settings(turn: Turn, rest: str, person: Person) -> None:
-    """Show the settings of this place, or change one; every change is audited and told to the place."""
+    """Show the settings of this place, or change one; every change is audited and told to the place.
+
+    They are the whole place's: what is said of them in a thread is for the place that the thread belongs to.
+    """
+    if turn.whole_place is not None:
+        turn.belongs = turn.whole_place
+        return
     words = rest.replace(",", " ").split()
     if not words:
         turn.tell(*_shown(turn))
@@ -22,7 +29,7 @@ def settings(turn: Turn, rest: str, person: Person) -> None:
     if person.outside:
         turn.refuse(person, "from outside", "People from outside can not change the settings of this place.")
         return
-    before = turn.state.settings
+    before = turn.settings
     after = _changed(turn, before, [words[0].casefold(), *words[1:]])
     if isinstance(after, str):
         turn.outcome, turn.reason = "refused", "unknown setting"
@@ -39,9 +46,11 @@ def settings(turn: Turn, rest: str, person: Person) -> None:
 
 def _may_not(turn: Turn, person: Person) -> tuple[str, str] | None:
     """Why this person may not say who answers: an open intake is its requester's, a list is for those on it."""
-    if any(s.stage.kind != "ended" and s.requester.id != person.id for s in turn.state.sessions):
+    threads = [r for r in turn.elsewhere() if root(r.conversation) == turn.envelope.place.conversation]
+    requesters = [s.requester for s in turn.state.sessions if s.stage.kind != "ended"]
+    if any(one.id != person.id for one in (*requesters, *(r.circle.requester for r in threads))):
         return "not the requester", "Only the requester of the open intake can change who may answer it."
-    set_now = turn.state.settings
+    set_now = turn.settings
     listed = turn.shared and turn.book.answerers_for(turn.surface, set_now.answerers) == "listed" and set_now.listed
     if listed and not known_as(person, turn.surface, set_now.listed):
         return "not listed", "Only the people listed here can change who may answer: /settings shows them."
@@ -84,7 +93,7 @@ def _usage(turn: Turn) -> str:
 
 
 def _shown(turn: Turn) -> tuple[str, ...]:
-    now = turn.state.settings
+    now = turn.settings
     answers: str = turn.book.answerers_for(turn.surface, now.answerers)
     if now.listed:
         names = " ".join(_written(one, turn.surface) for one in now.listed)

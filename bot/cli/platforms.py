@@ -1,0 +1,143 @@
+"""The platforms of `askfirst serve`: connected first, built into the program once the store is open."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from starlette.routing import BaseRoute
+
+from adapters.slack import surface as slack
+from adapters.slack.intake import Ways
+from adapters.slack.manifest import Features, manifest
+from adapters.telegram import surface as telegram
+from bot.app import Program, load_book
+from bot.clock import SystemClock
+from bot.core.book import Book
+from bot.pace import Pace
+from bot.ports import Transport
+from config.settings import BadSettings, Settings, SlackSettings, TelegramSettings
+
+GENERAL = (
+    ("help", "what I do, and how to answer"),
+    ("status", "what is open here"),
+    ("new", "start something new"),
+    ("cancel", "end what is open"),
+    ("resume", "go on with a paused one"),
+    ("export", "the record, as a file"),
+    ("settings", "who answers, and which pack is used"),
+)
+NOTHING = (
+    "there is nothing to serve: set ASKFIRST_TELEGRAM__TOKEN to the token of a Telegram bot, "
+    "or ASKFIRST_SLACK__BOT_TOKEN to that of a Slack app."
+)
+
+
+class Surface(Protocol):
+    """A platform as a part of the program."""
+
+    platform: str
+    pace: Pace
+    alone: bool  # whether the platform gives what people do to one listener only
+
+    @property
+    def transport(self) -> Transport: ...
+
+    @property
+    def routes(self) -> Sequence[BaseRoute]: ...
+
+    async def run(self) -> None:
+        """Take in what people do, until cancelled."""
+        ...
+
+    async def finish(self) -> None: ...
+
+    def status(self) -> Mapping[str, object]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Connected:
+    """A platform that has answered. `bot_name`: how mentions of the bot read there."""
+
+    platform: str
+    bot_name: str
+    build: Callable[[Program], Awaitable[Surface]]
+    close: Callable[[], Awaitable[None]]
+
+
+Connect = Callable[[], Awaitable[Connected]]
+
+
+def wanted(settings: Settings) -> list[Connect]:
+    """Those that have a token."""
+    found: list[Connect] = []
+    if settings.telegram.token is not None:
+        found.append(lambda: _telegram(settings.telegram))
+    if settings.slack.bot_token is not None:
+        found.append(lambda: _slack(settings.slack))
+    if not found:
+        raise BadSettings(NOTHING)
+    return found
+
+
+# -- Telegram ------------------------------------------------------------------------------------------------------
+
+
+async def _telegram(given: TelegramSettings) -> Connected:
+    assert given.token is not None
+    try:
+        connection = await telegram.connect(given.token.get_secret_value(), given.base_url, SystemClock())
+    except telegram.TokenRefused as error:
+        raise BadSettings(str(error)) from None
+
+    async def build(running: Program) -> Surface:
+        surface = telegram.TelegramSurface(connection, running.store, running.runner, running.clock, _webhook(given))
+        await surface.prepare(commands(running.book))
+        return surface
+
+    return Connected(telegram.TelegramSurface.platform, connection.me.username, build, connection.close)
+
+
+def _webhook(given: TelegramSettings) -> telegram.Webhook | None:
+    if given.webhook_url is None or given.secret is None:
+        return None
+    return telegram.Webhook(given.webhook_url, given.secret.get_secret_value())
+
+
+def commands(book: Book, platform: str = telegram.TelegramSurface.platform) -> list[tuple[str, str]]:
+    """The menu of commands: Telegram knows no hyphens in them, so they are written with underscores."""
+    workflows = book.pack_for(platform, None).workflows
+    listed = [(w.commands[0].replace("-", "_"), w.title) for w in workflows if w.commands]
+    return [*GENERAL, *((name[:32], words[:256] or name) for name, words in listed)][:100]
+
+
+# -- Slack ---------------------------------------------------------------------------------------------------------
+
+
+async def _slack(given: SlackSettings) -> Connected:
+    assert given.bot_token is not None
+    keys = slack.Keys(
+        given.bot_token.get_secret_value(),
+        None if given.app_token is None else given.app_token.get_secret_value(),
+        None if given.signing_secret is None else given.signing_secret.get_secret_value(),
+        given.base_url,
+    )
+    try:
+        connection = await slack.connect(keys, SystemClock())
+    except slack.TokenRefused as error:
+        raise BadSettings(str(error)) from None
+    ways = Ways(frozenset(given.reactions), frozenset(given.every_message), frozenset(given.trusted_apps))
+
+    async def build(running: Program) -> Surface:
+        return slack.SlackSurface(connection, running.store, running.runner, running.clock, ways)
+
+    return Connected(slack.SlackSurface.platform, connection.workspace.me.name, build, connection.close)
+
+
+def slack_app(settings: Settings, url: str | None) -> dict[str, object]:
+    """The manifest for what the settings switch on. `url`: where Slack reaches us; None = by socket."""
+    book = load_book(settings)
+    workflows = book.pack_for(slack.SlackSurface.platform, None).workflows
+    commands = [(word, workflow.title) for workflow in workflows for word in workflow.commands[:1]]
+    return manifest(Features(url=url, commands=commands, reactions=bool(settings.slack.reactions)))
