@@ -103,6 +103,7 @@ async def test_a_kill_at_any_commit_between_the_yes_and_the_receipts_loses_and_r
         await timers.fire_due()
     store.before.clear()
     runner, timers = parts(store)  # the next process
+    await store.release(())
     await timers.fire_due()
     assert answered(store) == sorted(PLACES)
     assert receipts(store) == sorted(PLACES)
