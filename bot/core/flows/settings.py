@@ -98,9 +98,8 @@ def _shown(turn: Turn) -> tuple[str, ...]:
     if now.listed:
         names = " ".join(_written(one, turn.surface) for one in now.listed)
         answers = f"listed ({names})" if answers == "listed" else f"{answers}. Listed: {names}"
-    pack = turn.book.pack_for(turn.surface, now.pack).name
     outside = " People from outside may answer too." if now.outsiders else ""
-    return (f"Pack: {pack}. Who may answer in a shared place: {answers}.{outside}", _usage(turn))
+    return (f"Pack: {turn.pack.name}. Who may answer in a shared place: {answers}.{outside}", _usage(turn))
 
 
 def _written(one: str, surface: str) -> str:
