@@ -85,7 +85,9 @@ async def test_a_conversation_folds_to_its_stored_state(
     assert await verify_audit(settings, as_json=False) == 0, capsys.readouterr().out
 
 
-async def test_the_pack_that_was_named_then_is_folded_with(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+async def test_the_pack_that_was_named_then_is_folded_with(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """`chat --pack triage`: whoever replays it later need not know, and may have named another one."""
     database = str(tmp_path / "askfirst.db")
     session = await talk(load_settings(database=database, pack="triage"), "/spec Refunds", "1: C", "accept all mine")
