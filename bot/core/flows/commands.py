@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.core import spec_view, view
 from bot.core.capture import quote
-from bot.core.flows import handover, intake, opening, phases, replying, settings, spec_steps
+from bot.core.flows import handover, intake, opening, phases, replying, settings, spec_steps, threads
 from bot.core.model import MessageRef, Person
 from bot.core.state import Asking, Session
 from bot.core.turn import Turn
@@ -83,7 +83,11 @@ def _status(turn: Turn) -> list[str]:
     ended = [s for s in turn.state.sessions if s.stage.kind == "ended"]
     lines: list[str] = []
     if session is None:
-        lines.append("Nothing is open here.")
+        beside = threads.open_here(turn)
+        lines += [
+            f"Open in a thread: #{r.number} {r.title}: {len(r.open)} of {len(r.questions)} open" for r in beside
+        ]
+        lines += [] if beside else ["Nothing is open here."]
     else:
         lines.append(f"Open: {name_of(session)}: {where(session)}.")
         round_ = session.round

@@ -234,7 +234,11 @@ def resolve(
         update={"platform_at": turn.envelope.platform_at}
     )
     turn.records.append(record)
-    turn.records.append(audit_of(record, event))
+    entry = audit_of(record, event)
+    person = getattr(turn.envelope.event, "person", None)
+    if person is not None and person.through is not None and person.id == answer.by:  # b13
+        entry = entry.model_copy(update={"details": {**entry.details, "through": person.through}})
+    turn.records.append(entry)
     return session, round_
 
 
