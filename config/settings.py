@@ -245,6 +245,9 @@ class Settings(BaseSettings):
     grace_seconds: float = Field(
         default=5.0, ge=0, le=3600, description="seconds between the last answer and the hand-over, to change one in"
     )
+    deny_names: tuple[str, ...] = Field(
+        default=(), description="names of customers and the like, which no question may hold; a JSON list"
+    )
     lease_seconds: float = Field(
         default=120.0,
         ge=4,

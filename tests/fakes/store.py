@@ -160,6 +160,7 @@ class FakeStore:
         for row in self.rows:
             if row.waiting and row.platform in platforms:
                 row.ready_at, row.claimed, row.attempts = None, False, row.attempts + row.claimed
+        self.leases.clear()
 
     async def retry_at(self, row: int, at: datetime, error: str) -> None:
         await self._fault("retry_at")
