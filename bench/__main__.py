@@ -6,7 +6,7 @@ import json
 import sys
 from pathlib import Path
 
-from bench import growth, orm, postgres, replies, start, steps
+from bench import growth, orm, postgres, replies, start, steps, telegram
 from bench.figure import Figure, table
 
 RESULTS = Path(__file__).with_name("results.json")
@@ -23,6 +23,7 @@ def measure(
         *postgres.figures(rounds, people, intakes),
         *start.figures(rounds),
         *growth.figures(min(rounds, 3), share=grown),
+        *telegram.figures(min(rounds, 3), 2 * people),
     ]
 
 

@@ -60,7 +60,7 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class OutboxRow:
-    """A message waiting to be sent. `attempts` counts the tries that have ended."""
+    """A message waiting to be sent. `attempts` counts earlier tries, those of a process that died included."""
 
     row: int
     conversation: str
@@ -113,6 +113,10 @@ class Store(Protocol):
         ...
 
     async def conversation_of(self, session: str) -> str | None: ...
+
+    async def open_conversations(self, platform: str) -> Sequence[str]:
+        """Where a session has not ended, on one platform."""
+        ...
 
     async def sessions_begun(self, place: str) -> int:
         """How many sessions have ever begun in a place and its threads (`place`, `place/…`)."""
@@ -241,7 +245,14 @@ class TryLater(Exception):
 
 
 class Undeliverable(Exception):
-    """The platform refuses this message for good (blocked, archived, removed). The text says why."""
+    """The platform refuses this message for good (blocked, archived, removed). The text says why.
+
+    `place`: it would refuse any other message there too.
+    """
+
+    def __init__(self, reason: str, *, place: bool = False) -> None:
+        super().__init__(reason)
+        self.place = place
 
 
 class CardGone(Exception):
@@ -259,6 +270,14 @@ class Transport(Protocol):
 
     async def reply(self, envelope: Envelope, reply: Reply) -> None:
         """Answer the transport of a press. Never raises; there is nothing to do about a failure."""
+        ...
+
+
+class Fetcher(Protocol):
+    """Gets files by the handle that a codec has put into a material."""
+
+    async def fetch(self, handle: str, limit: int) -> bytes:
+        """The content. Raises `TryLater`, or `Undeliverable` with the reason in words for the person."""
         ...
 
 

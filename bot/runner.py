@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import random
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -44,7 +44,17 @@ from bot.core.state import Conversation
 from bot.core.step import Step
 from bot.core.view import says
 from bot.faults import report
-from bot.ports import Clock, Commit, DuplicateEvent, Handled, Settle, StaleRevision, Store, Transport
+from bot.ports import (
+    Clock,
+    Commit,
+    DuplicateEvent,
+    Handled,
+    Settle,
+    StaleRevision,
+    Store,
+    StoreUnavailable,
+    Transport,
+)
 
 Decide = Callable[[Conversation | None, Envelope], Step]
 
@@ -89,6 +99,8 @@ class Runner:
         jitter: Callable[[], float] = random.random,
     ) -> None:
         self.bell = bell or Bell()
+        self.troubles: dict[str, Callable[[], Sequence[str]]] = {}  # by platform: what is wrong now, in words
+        self.store_failing = False  # the last commit could not be written
         self._store = store
         self._decide = decide
         self._clock = clock
@@ -144,7 +156,10 @@ class Runner:
     ) -> Handled | Envelope:
         """What became of it; or the same event in the conversation that it belongs to, where that is another one."""
         # No look whether the event is known: nearly none is, and the commit finds those that are.
-        stamp = {"at": self._clock.now(), "new_id": envelope.new_id or self._new_id()}
+        ails = self.troubles.get(envelope.place.platform)
+        trouble = tuple(ails()) if ails is not None and isinstance(envelope.event, MessageReceived) else ()
+        new_id = envelope.new_id or self._new_id()
+        stamp = {"at": self._clock.now(), "new_id": new_id, "trouble": trouble or None}
         attempt = 1
         while True:
             state = await self._store.load(envelope.place.conversation)
@@ -170,6 +185,10 @@ class Runner:
                 await self._clock.sleep(pause * (0.5 + self._jitter() / 2))
                 attempt += 1
                 continue
+            except StoreUnavailable:
+                self.store_failing = True
+                raise
+            self.store_failing = False
             self.bell.ring()
             return Handled(step.outcome, step.reason, step.reply)
 

@@ -37,6 +37,8 @@ from typing import get_args
 
 from yaml.nodes import MappingNode, Node, ScalarNode
 
+from bot.core.files import KINDS as FILE_KINDS
+from bot.core.files import FileKind
 from bot.core.lints import is_other, lint_bank
 from bot.core.model import Form, Grounding, Option, Question
 from bot.core.playbook import Entry, Known, Playbook
@@ -64,6 +66,7 @@ PLAYBOOK: Mapping[str, str] = {
     "title": "stands above the card",
     "purpose": "one sentence under the title: what the answers decide",
     "policy": f"one of {', '.join(POLICIES)}; `playbook` if left out",
+    "fetch": f"kinds of files to download and check: a list of {', '.join(FILE_KINDS)}; none if left out",
     "questions": "the list of questions, in the order in which they are asked",
 }
 QUESTION: Mapping[str, str] = {
@@ -162,6 +165,7 @@ def _playbook(root: Node, notes: Notes, deny: Sequence[str]) -> Read:
     if policy is None:
         notes.refuse(found["policy"][1], "unknown_policy", f'"{name}" is no policy; there are {", ".join(POLICIES)}')
         policy = POLICIES["playbook"]
+    fetch = _kinds(_value(found, "fetch"), notes)
     entries: list[Entry] = []
     places: list[_Places] = []
     for node in elements(_value(found, "questions"), "questions", notes):
@@ -179,8 +183,16 @@ def _playbook(root: Node, notes: Notes, deny: Sequence[str]) -> Read:
         notes.problems.append(Problem(notes.file, line, finding.level, finding.code, finding.message))
     read = Read(None, sorted(set(notes.problems)), _start(found["workflow"][1]) if "workflow" in found else 1)
     if values["workflow"] and entries:
-        read.playbook = Playbook(policy=policy.name, entries=tuple(entries), **values)
+        read.playbook = Playbook(policy=policy.name, fetch=fetch, entries=tuple(entries), **values)
     return read
+
+
+def _kinds(node: Node | None, notes: Notes) -> tuple[FileKind, ...]:
+    named = [] if node is None else [(one, text_of(one, "fetch", notes)) for one in elements(node, "fetch", notes)]
+    for one, name in named:
+        if name and name not in FILE_KINDS:
+            notes.refuse(one, "unknown_kind", f'"{name}" is no kind of file; there are {", ".join(FILE_KINDS)}')
+    return tuple(kind for kind in FILE_KINDS if any(name == kind for _, name in named))
 
 
 def _entry(node: MappingNode, notes: Notes, *, needs_other: bool) -> tuple[Entry, _Places]:

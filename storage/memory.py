@@ -128,6 +128,12 @@ class MemoryStore:
         row = self._open().session.get(text(session))
         return None if row is None else row["conversation"]
 
+    async def open_conversations(self, platform: str) -> Sequence[str]:
+        rows = self._open().session.values()
+        waiting = [row for row in rows if row["state"] in ("routing", "asking", "closing")]
+        places = {row["conversation"] for row in waiting}
+        return sorted(place for place in places if place.startswith(text(f"{platform}:")))
+
     async def sessions_begun(self, place: str) -> int:
         return sum(_within(row["conversation"], text(place), "/") for row in self._open().session.values())
 
@@ -151,6 +157,8 @@ class MemoryStore:
         free = [row for row in ready if _is_free(row, look)]
         taken = sorted(free, key=lambda row: row["row"])[:limit]
         for row in taken:
+            if row["lease_until"] is not None:  # it was on its way already
+                row["attempts"] += 1
             row["lease_until"] = micros(now + lease)
         return [outbox_row({**row, "card_message": self._card_message(row)}, decode_effect) for row in taken]
 
@@ -159,8 +167,8 @@ class MemoryStore:
 
     async def release(self, platforms: Sequence[str]) -> None:
         for row in self._open().outbox.values():
-            if row["state"] == "waiting" and row["platform"] in platforms:
-                row["lease_until"] = None
+            if row["state"] == "waiting" and row["platform"] in platforms and row["lease_until"] is not None:
+                row.update(lease_until=None, attempts=row["attempts"] + 1)
         for timer in self._open().timer.values():
             timer["lease_until"] = None
 
@@ -286,6 +294,19 @@ class MemorySnapshot:
     def chain(self, chain: str) -> AsyncIterator[Row]:
         rows = (row for row in self._tables.audit if row["chain"] == text(chain))
         return _each(sorted(rows, key=lambda row: row["seq"]))
+
+    def unsent(self) -> AsyncIterator[Row]:
+        waiting = [row for row in self._tables.outbox.values() if row["state"] == "waiting"]
+        return _each(sorted(waiting, key=lambda row: row["row"]))
+
+    def failures(self, mistake: str) -> AsyncIterator[Row]:
+        rows = [
+            row
+            for row in self._tables.event.values()
+            if (row["outcome"] == "refused" and (row["reason"] or "").startswith(mistake))
+            or ":again:" in row["event_id"]
+        ]
+        return _each(sorted(rows, key=lambda row: (row["at"], row["event_id"])))
 
     async def chain_head(self, chain: str) -> Row | None:
         return self._tables.audit_head.get(text(chain))

@@ -121,6 +121,9 @@ class PostgresStore:
         row = await self._one("conversation_of", session=text(session))
         return None if row is None else row["conversation"]
 
+    async def open_conversations(self, platform: str) -> Sequence[str]:
+        return [row["conversation"] for row in await self._rows("open_conversations", prefix=text(f"{platform}:"))]
+
     async def sessions_begun(self, place: str) -> int:
         row = await self._one("sessions_begun", **within(place))
         return 0 if row is None else int(row["begun"])

@@ -38,6 +38,14 @@ class Snapshot(Protocol):
 
     def chain(self, chain: str) -> AsyncIterator[Row]: ...
 
+    def unsent(self) -> AsyncIterator[Row]:
+        """The rows of the outbox that wait, oldest first."""
+        ...
+
+    def failures(self, mistake: str) -> AsyncIterator[Row]:
+        """Events refused for a reason that begins with `mistake`, and what was handled again, oldest first."""
+        ...
+
     async def chain_head(self, chain: str) -> Row | None: ...
 
 

@@ -112,6 +112,10 @@ class SqliteStore:
         row = await self._read("conversation_of", session=text(session))
         return None if row is None else row["conversation"]
 
+    async def open_conversations(self, platform: str) -> Sequence[str]:
+        found = await self._read_all("open_conversations", prefix=text(f"{platform}:"))
+        return [row["conversation"] for row in found]
+
     async def sessions_begun(self, place: str) -> int:
         row = await self._read("sessions_begun", **within(place))
         return 0 if row is None else int(row["begun"])

@@ -26,7 +26,7 @@ from adapters.slack.socket import Sockets
 from adapters.slack.transport import SlackTransport
 from adapters.slack.workspaces import OneWorkspace, Workspace, http_session, web_client
 from bot.pace import Pace
-from bot.ports import Clock, RateLimited, Store
+from bot.ports import Clock, Fetcher, RateLimited, Store
 from bot.runner import Runner
 
 LONGEST_PAUSE = 30.0
@@ -120,6 +120,7 @@ class SlackSurface:
     """Built once the store is open. `run` takes payloads until it is cancelled; `finish` ends what is under way."""
 
     platform = PLATFORM
+    files: Fetcher | None = None  # nothing is downloaded yet
     alone = False  # Slack hands each event to one of the sockets that are open
 
     def __init__(

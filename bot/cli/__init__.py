@@ -33,7 +33,9 @@ app.add_typer(audit_app, name="audit")
 app.add_typer(db_app, name="db")
 
 Db = Annotated[str | None, typer.Option("--db", metavar="FILE", help="Database; else ASKFIRST_DATABASE.")]
-Config = Annotated[Path | None, typer.Option("--config", metavar="DIR", help="Folder with packs/ and phrases/.")]
+Config = Annotated[
+    Path | None, typer.Option("--config", metavar="DIR", help="Folder with packs/, phrases/ and commands/.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Session = Annotated[str | None, typer.Option("--session", metavar="ID", help="Only this session.")]
 
@@ -246,6 +248,38 @@ def replay(
     _run(replay_session(_settings(database=db, config=config), session, as_json))
 
 
+@app.command()
+def doctor(as_json: Json = False, db: Db = None, config: Config = None) -> None:
+    """Look at settings, database, tokens, webhook and what could not be handled or delivered; exit 1 on findings."""
+    from bot.cli.doctor import run_doctor
+
+    _run(run_doctor({"database": db, "config": config}, as_json))
+
+
+@app.command()
+def parked(as_json: Json = False, db: Db = None) -> None:
+    """List what came in and could not be handled, with the reason."""
+    from bot.cli.parked import list_parked
+
+    _run(list_parked(_settings(database=db), as_json))
+
+
+@app.command()
+def retry(
+    ids: Annotated[list[str] | None, typer.Argument(metavar="ID…", help="As `askfirst parked` lists them.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All of them.")] = False,
+    as_json: Json = False,
+    db: Db = None,
+    config: Config = None,
+) -> None:
+    """Handle once more what could not be handled, e.g. after an upgrade. What people have said since stands."""
+    from bot.cli.parked import retry as handle_again
+
+    if bool(ids) == everything:
+        fail("name what `askfirst parked` lists, or give --all", 2)
+    _run(handle_again(_settings(database=db, config=config), ids or [], everything, as_json))
+
+
 @audit_app.command("verify")
 def audit_verify(as_json: Json = False, db: Db = None) -> None:
     """Check every hash chain, and each clarification against its audit row."""
@@ -348,12 +382,21 @@ def _refusals() -> tuple[type[Exception], ...]:
     """What is wrong outside of this program and says so itself. Imported only once something has been raised."""
     from bot.outbox import TransportBroken
     from bot.ports import StoreUnavailable
+    from config.commands_loader import CommandFileError
     from config.packs_loader import PackRefused
     from config.phrases_loader import PhraseFileError
     from config.problems import Unloadable
     from config.settings import BadSettings
 
-    return (BadSettings, PackRefused, PhraseFileError, StoreUnavailable, TransportBroken, Unloadable)
+    return (
+        BadSettings,
+        CommandFileError,
+        PackRefused,
+        PhraseFileError,
+        StoreUnavailable,
+        TransportBroken,
+        Unloadable,
+    )
 
 
 if __name__ == "__main__":

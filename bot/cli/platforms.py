@@ -12,22 +12,15 @@ from adapters.slack import surface as slack
 from adapters.slack.intake import Ways
 from adapters.slack.manifest import Features, manifest
 from adapters.telegram import surface as telegram
-from bot.app import Program, load_book
+from adapters.telegram.hook import Webhook
+from adapters.telegram.menus import Menu, menus
+from bot.app import Program, load_book, load_menu_words
 from bot.clock import SystemClock
 from bot.core.book import Book
 from bot.pace import Pace
-from bot.ports import Transport
+from bot.ports import Fetcher, Transport
 from config.settings import BadSettings, Settings, SlackSettings, TelegramSettings
 
-GENERAL = (
-    ("help", "what I do, and how to answer"),
-    ("status", "what is open here"),
-    ("new", "start something new"),
-    ("cancel", "end what is open"),
-    ("resume", "go on with a paused one"),
-    ("export", "the record, as a file"),
-    ("settings", "who answers, and which pack is used"),
-)
 NOTHING = (
     "there is nothing to serve: set ASKFIRST_TELEGRAM__TOKEN to the token of a Telegram bot, "
     "or ASKFIRST_SLACK__BOT_TOKEN to that of a Slack app."
@@ -43,6 +36,9 @@ class Surface(Protocol):
 
     @property
     def transport(self) -> Transport: ...
+
+    @property
+    def files(self) -> Fetcher | None: ...
 
     @property
     def routes(self) -> Sequence[BaseRoute]: ...
@@ -73,7 +69,7 @@ def wanted(settings: Settings) -> list[Connect]:
     """Those that have a token."""
     found: list[Connect] = []
     if settings.telegram.token is not None:
-        found.append(lambda: _telegram(settings.telegram))
+        found.append(lambda: _telegram(settings))
     if settings.slack.bot_token is not None:
         found.append(lambda: _slack(settings.slack))
     if not found:
@@ -84,7 +80,8 @@ def wanted(settings: Settings) -> list[Connect]:
 # -- Telegram ------------------------------------------------------------------------------------------------------
 
 
-async def _telegram(given: TelegramSettings) -> Connected:
+async def _telegram(settings: Settings) -> Connected:
+    given = settings.telegram
     assert given.token is not None
     try:
         connection = await telegram.connect(given.token.get_secret_value(), given.base_url, SystemClock())
@@ -92,24 +89,25 @@ async def _telegram(given: TelegramSettings) -> Connected:
         raise BadSettings(str(error)) from None
 
     async def build(running: Program) -> Surface:
-        surface = telegram.TelegramSurface(connection, running.store, running.runner, running.clock, _webhook(given))
-        await surface.prepare(commands(running.book))
+        surface = telegram.TelegramSurface(
+            connection, running.store, running.runner, running.clock, _webhook(given), running.pacer
+        )
+        await surface.prepare(_menus(settings, running.book))
         return surface
 
     return Connected(telegram.TelegramSurface.platform, connection.me.username, build, connection.close)
 
 
-def _webhook(given: TelegramSettings) -> telegram.Webhook | None:
+def _webhook(given: TelegramSettings) -> Webhook | None:
     if given.webhook_url is None or given.secret is None:
         return None
-    return telegram.Webhook(given.webhook_url, given.secret.get_secret_value())
+    return Webhook(given.webhook_url, given.secret.get_secret_value())
 
 
-def commands(book: Book, platform: str = telegram.TelegramSurface.platform) -> list[tuple[str, str]]:
-    """The menu of commands: Telegram knows no hyphens in them, so they are written with underscores."""
-    workflows = book.pack_for(platform, None).workflows
-    listed = [(w.commands[0].replace("-", "_"), w.title) for w in workflows if w.commands]
-    return [*GENERAL, *((name[:32], words[:256] or name) for name, words in listed)][:100]
+def _menus(settings: Settings, book: Book) -> list[Menu]:
+    """The general commands in every language, and those of the workflows that places begin with."""
+    workflows = book.pack_for(telegram.TelegramSurface.platform, None).workflows
+    return menus(load_menu_words(settings), [(w.commands[0], w.title) for w in workflows if w.commands])
 
 
 # -- Slack ---------------------------------------------------------------------------------------------------------

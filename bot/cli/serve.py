@@ -23,12 +23,15 @@ from starlette.routing import Route
 
 from bot.app import Program, load_book, program, set_up_logging
 from bot.cli.platforms import Connect, Connected, Surface, wanted
+from bot.fetching import Fetching
 from bot.outbox import Patience
 from bot.ports import StoreUnavailable
 from bot.runner import fresh_id
 from bot.turns import TURN, Turn
 from config.settings import BadSettings, Settings
 
+READY = 3.0  # seconds for the database to answer /readyz
+LOOK_EVERY = 5.0  # seconds between two looks at what other programs have written, such as `askfirst retry`
 HTTP_GOODBYE = 10  # seconds that requests under way get at shutdown
 
 log = structlog.get_logger(__name__)
@@ -109,6 +112,8 @@ async def _serve(running: Program, surfaces: Sequence[Surface], settings: Settin
         async with asyncio.TaskGroup() as group:
             sending = group.create_task(outbox.run(), name="outbox")
             ringing = group.create_task(running.timers.run(), name="timers")
+            fetching = group.create_task(_fetching(running, surfaces), name="files")
+            looking = group.create_task(_look_around(running), name="other programs")
             taking = [group.create_task(turns.get(s.platform, s).run(), name=s.platform) for s in surfaces]
             serving = None if server is None else group.create_task(server.run(), name="http")
             log.info("serving", platforms=[s.platform for s in surfaces])
@@ -120,7 +125,7 @@ async def _serve(running: Program, surfaces: Sequence[Surface], settings: Settin
             await _end(*taking)
             for surface in surfaces:
                 await surface.finish()
-            await _end(ringing)
+            await _end(ringing, fetching, looking)
             await _end(sending)  # finishes the sends under way
     finally:
         await running.runner.finish()
@@ -128,6 +133,20 @@ async def _serve(running: Program, surfaces: Sequence[Surface], settings: Settin
 
 def _turn(running: Program, surface: Surface, length: timedelta) -> Turn:
     return Turn(surface.platform, fresh_id(), surface.run, running.store, running.clock, length)
+
+
+async def _fetching(running: Program, surfaces: Sequence[Surface]) -> None:
+    """Only where a playbook asks for files."""
+    if any(playbook.fetch for playbook in running.book.playbooks.values()):
+        fetchers = {surface.platform: surface.files for surface in surfaces if surface.files is not None}
+        await Fetching(running.store, running.runner, fetchers, running.clock).run()
+
+
+async def _look_around(running: Program) -> None:
+    """Another program that writes to this database can not ring our bell."""
+    while True:
+        await running.clock.sleep(LOOK_EVERY)
+        running.runner.bell.ring()
 
 
 async def _end(*tasks: asyncio.Task[None]) -> None:
@@ -193,8 +212,12 @@ def health_routes(
     async def ready(_: Request) -> JSONResponse:
         state = {surface.platform: _status(surface, turns.get(surface.platform)) for surface in surfaces}
         try:
-            waiting: object = await running.store.waiting()
-        except StoreUnavailable:
+            async with asyncio.timeout(READY):
+                waiting: object = await running.store.waiting()
+                if running.runner.store_failing:  # reading is not enough: can it be written to again?
+                    await running.store.keep("ready:probe", running.clock.now().isoformat())
+                    running.runner.store_failing = False
+        except (StoreUnavailable, TimeoutError):
             waiting = None
         well = waiting is not None and all(one.get("ready") for one in state.values())
         answer = {"ok": well, "database": waiting is not None, "waiting": waiting, **state}

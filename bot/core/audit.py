@@ -62,9 +62,11 @@ PRODUCT_EVENTS: Final[Mapping[str, str]] = {
     "access.refused": "somebody who is not let in wrote to the bot",
     "access.answer_refused": "somebody answered who may not answer here",
     "access.settings_changed": "a setting of this place was changed",
+    "session.file_checked": "a file that a playbook wants checked was downloaded, or could not be used",
     "delivery.failed": "a message could not be brought to its place",
     "delivery.restored": "messages arrive again at that place",
     "privacy.pruned": "a place that nobody had used for long was archived and removed; the ends of its chains stay",
+    "delivery.gap": "the bot was away for longer than the platform keeps messages; some are lost",
 }
 
 EVENTS: Final[Mapping[str, str]] = {**PROTOCOL_EVENTS, **PRODUCT_EVENTS}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -138,6 +139,10 @@ def exported(record: Clarification, chosen_at: datetime) -> dict[str, Any]:
 
 def round_result(session: Session, round_: Round, surface: str) -> dict[str, Any]:
     """What whoever asked gets back of one round (CA-5)."""
+    return _round(round_, {"clarifications": _clarifications(session, (round_,), surface)})
+
+
+def _round(round_: Round, clarifications: dict[str, Any]) -> dict[str, Any]:
     resolved = [item for item in round_.items if item.status == "resolved"]
     return {
         "phase": round_.phase,
@@ -145,11 +150,7 @@ def round_result(session: Session, round_: Round, surface: str) -> dict[str, Any
         "trigger": round_.trigger,
         "questions_asked": len(round_.items),
         "questions_resolved": len(resolved),
-        "clarifications": [
-            exported(clarification(session, round_, item, surface), item.answer.at)
-            for item in resolved
-            if item.answer is not None
-        ],
+        **clarifications,
         "bulk_accept_used": round_.bulk_used,
         "ready_to_proceed": len(resolved) == len(round_.items),
         "escalation_needed": False,
@@ -167,7 +168,7 @@ def document(session: Session, surface: str) -> dict[str, Any]:
         "request": {
             "text": session.request.text,
             "original": session.request.original,
-            "materials": [m.model_dump(exclude_none=True) for m in session.request.materials],
+            "materials": [m.model_dump(exclude_none=True, exclude={"handle"}) for m in session.request.materials],
             "direct_mode": session.request.direct_mode,
             "requester": session.requester.id,
             "message_ref": reference(session.request.ref),
@@ -176,11 +177,7 @@ def document(session: Session, surface: str) -> dict[str, Any]:
             "by": session.routed_by,
             "message_ref": None if session.routed_ref is None else reference(session.routed_ref),
         },
-        "clarifications": [
-            exported(clarification(session, round_, item, surface), item.answer.at)
-            for round_, item in items
-            if item.status == "resolved" and item.answer is not None
-        ],
+        "clarifications": _clarifications(session, session.rounds, surface),
         "settled": [s.model_dump() for s in session.settled],
         "assumptions": list(session.assumptions),
         "open": [
@@ -191,8 +188,14 @@ def document(session: Session, surface: str) -> dict[str, Any]:
         "deferred": [d.model_dump(exclude={"later"}) for d in session.dropped if d.later],
         "not_asked": [d.model_dump(exclude={"later"}) for d in session.dropped if not d.later],
         "notes": [note for round_ in session.rounds for note in round_.notes],
-        "rounds": [
-            {k: v for k, v in round_result(session, r, surface).items() if k != "clarifications"}
-            for r in session.rounds
-        ],
+        "rounds": [_round(round_, {}) for round_ in session.rounds],
     }
+
+
+def _clarifications(session: Session, rounds: Iterable[Round], surface: str) -> list[dict[str, Any]]:
+    return [
+        exported(clarification(session, round_, item, surface), item.answer.at)
+        for round_ in rounds
+        for item in round_.items
+        if item.status == "resolved" and item.answer is not None
+    ]

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field as Discriminated
 
-from bot.core.model import Form, MessageRef, Model, Option, PersonId, Via
+from bot.core.model import Form, MessageRef, Model, Option, Person, PersonId, Via
 from bot.core.state import Conversation
 
 # -- what a message is made of ---------------------------------------------------------------------------------
@@ -40,10 +40,14 @@ class Block(Model):
 
 
 class Button(Model):
-    """`token` is at most 64 bytes of ASCII: the smallest room that a platform gives (Telegram callback data)."""
+    """`token` is at most 64 bytes of ASCII: the smallest room that a platform gives (Telegram callback data).
+
+    `long` says the same in a few words more, for where there is room: `B · Last 10 years ✅`.
+    """
 
     token: str
     label: str
+    long: str = ""
 
 
 class File(Model):
@@ -99,18 +103,23 @@ class Say(Model):
     about: str | None = None
     reply_to: str | None = None
     only_to: PersonId | None = None  # privately where the platform can (RD-12)
+    words_from: Person | None = None  # whose own words are asked for: their next message should reply to this one
     session: str | None = None
     round: str | None = None
 
 
 class Redraw(Model):
-    """Replace the content of a card. Waiting redraws of the same card are superseded: the last state wins."""
+    """Replace the content of a card. Waiting redraws of the same card are superseded: the last state wins.
+
+    `farewell`: a newer copy follows; where the old one is gone, nothing is posted in its stead.
+    """
 
     kind: Literal["redraw"] = "redraw"
     card: str
     message: Message
     session: str | None = None
     round: str | None = None
+    farewell: bool | None = None
 
 
 class SetTimer(Model):

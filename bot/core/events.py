@@ -96,6 +96,7 @@ class MessagePosted(Model):
     card: str
     message: str
     order: int | None = None
+    unsure: bool | None = None  # an earlier try, whose end is unknown, may have brought a first copy there
 
 
 class DeliveryFailed(Model):
@@ -105,6 +106,49 @@ class DeliveryFailed(Model):
     card: str | None = None
     reason: str
     text: str = ""  # the plain words that did not arrive
+    place: bool | None = None  # nothing else would arrive there either
+
+
+class PlaceLost(Model):
+    """The bot can not write to this place any more: removed, blocked, restricted, the topic closed (CH-7)."""
+
+    kind: Literal["lost"] = "lost"
+    reason: str
+
+
+class PlaceRestored(Model):
+    """The bot may write to this place again."""
+
+    kind: Literal["restored"] = "restored"
+
+
+class BotAway(Model):
+    """The bot was away for longer than the platform keeps messages: what was said before `lost_before` is gone."""
+
+    kind: Literal["away"] = "away"
+    since: datetime
+    until: datetime
+    lost_before: datetime
+
+
+class BotAdded(Model):
+    """The bot was added to a shared place. `hears_all`: everything said there reaches it, not only what is for it."""
+
+    kind: Literal["added"] = "added"
+    person: Person  # who has added it
+    hears_all: bool = True
+
+
+class FileFetched(Model):
+    """A file that was ordered has been looked at. `place` is its position among the session's materials."""
+
+    kind: Literal["fetched"] = "fetched"
+    session: str
+    place: int
+    handle: str
+    size: int | None = None
+    digest: str | None = None
+    problem: str | None = None
 
 
 class TimerDue(Model):
@@ -138,6 +182,11 @@ Event = Annotated[
     | FormSubmitted
     | MessagePosted
     | DeliveryFailed
+    | BotAdded
+    | FileFetched
+    | PlaceLost
+    | PlaceRestored
+    | BotAway
     | TimerDue
     | Forwarded,
     Field(discriminator="kind"),
@@ -152,6 +201,8 @@ class Envelope(Model):
     `new_id` is a fresh random id of 10 characters that the step may use once, for a session.
     `about` is the card shown by the message replied to, pressed or edited, looked up by the runner.
     `settings` are those of the place that a thread belongs to, where people have set any.
+    `trouble` is what is wrong with the connection to the platform just now, in words for `/status`.
+    `again` marks an event that failed before and that an operator has had handled once more.
     `elsewhere` (rounds of other conversations) and `numbered` (the intakes begun so far in this place and its
     threads) are looked up only when a step says that it wants them (`Step.wants`); None = not looked up.
     """
@@ -162,6 +213,8 @@ class Envelope(Model):
     platform_at: datetime | None = None
     new_id: str = ""
     about: str | None = None
+    trouble: tuple[str, ...] | None = None
+    again: bool | None = None
     elsewhere: tuple[OpenRound, ...] | None = None
     numbered: int | None = None
     settings: Settings | None = None

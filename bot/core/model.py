@@ -6,8 +6,9 @@ beyond small look-ups, no platform word, no clock. `docs/glossary.md` has one li
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
-from typing import Literal
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict
 
@@ -16,6 +17,22 @@ class Model(BaseModel):
     """A frozen value. Unknown keys are refused: a typo in stored data must not pass in silence."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """As pydantic's, in a third of its time: these values hold nothing but their fields; a step copies a dozen.
+
+        `update` is not validated: only values that are already of the field's type.
+        """
+        if deep:
+            return super().model_copy(update=update, deep=True)
+        changed = update or {}
+        copied = self.__class__.__new__(self.__class__)
+        put = object.__setattr__
+        put(copied, "__dict__", {**self.__dict__, **changed})
+        put(copied, "__pydantic_extra__", None)
+        put(copied, "__pydantic_fields_set__", self.__pydantic_fields_set__ | changed.keys())
+        put(copied, "__pydantic_private__", None)
+        return copied
 
 
 # -- people and places ---------------------------------------------------------------------------------------
@@ -41,11 +58,15 @@ class Person(Model):
 
 
 class Place(Model):
-    """Where a conversation happens. `shared` places hold talk that is not meant for the bot (CH-2)."""
+    """Where a conversation happens. `shared` places hold talk that is not meant for the bot (CH-2).
+
+    In a `read_only` one nobody in particular speaks, so nobody can be asked (a channel).
+    """
 
     conversation: ConversationId
     platform: str
     shared: bool = False
+    read_only: bool | None = None
 
 
 class MessageRef(Model):
@@ -67,6 +88,9 @@ class Material(Model):
     media: str | None = None  # media type, as the sender's platform claims
     size: int | None = None  # bytes
     caption: str | None = None
+    handle: str | None = None  # by which the platform finds a file again; no address
+    digest: str | None = None  # SHA-256 of the content, where a playbook wanted it checked
+    problem: str | None = None  # why it can not be used, in words
 
 
 # -- questions -----------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bot.core.files import FileKind
 from bot.core.model import Model, Question
 
 
@@ -39,4 +40,5 @@ class Playbook(Model):
     title: str
     purpose: str
     policy: str = "playbook"
+    fetch: tuple[FileKind, ...] = ()  # kinds of files that are downloaded and checked
     entries: tuple[Entry, ...]

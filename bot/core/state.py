@@ -65,8 +65,9 @@ class Round(Model):
     revision: int = 1
     items: tuple[Item, ...]
     card: str  # name of the card; equals `id` until it is posted anew
-    message: str | None = None  # platform id of the card, once posted
-    order: int | None = None
+    message: str | None = None  # platform id of the card, once posted; of the newest, where there are several
+    order: int | None = None  # of the first card: loose messages before it do not answer (RP-7)
+    after: int | None = None  # the newest message known when the round was opened: none up to it answers
     opened_at: datetime
     closed_at: datetime | None = None
     notes: tuple[str, ...] = ()  # remarks outside the items that must be kept (corpus `note`)
@@ -312,7 +313,11 @@ class Conversation(Model):
     pending: tuple[Pending, ...] = ()
     gathering: Gathering | None = None
     counted: int = 0  # sessions so far
+    wordless: dict[PersonId, datetime] = {}  # who sent something without words last, and when they were told
     refused: tuple[PersonId, ...] = ()  # people already told how to ask for access
+    newest: int | None = None  # the highest `order` of any message known here
+    unreachable: str | None = None  # why nothing can be brought here, until somebody acts or it is lifted (CH-7)
+    told_read_only: datetime | None = None
     taken_part: tuple[PersonId, ...] = ()  # people who have written in this shared place, the latest last (RD-12)
     forwards: tuple[Forward, ...] = ()
 

@@ -54,6 +54,7 @@ class Turn:
     reason: str | None = None
     wants: set[Want] = field(default_factory=set)
     belongs: str | None = None
+    _documented: tuple[Session, dict[str, Any]] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self.state = self.before
@@ -95,6 +96,12 @@ class Turn:
 
     def policy(self, session: Session) -> Policy:
         return POLICIES[session.policy]
+
+    def document(self, session: Session) -> dict[str, Any]:
+        """The session's document; the one that is shown is also the one that is kept, so it is made once."""
+        if self._documented is None or self._documented[0] is not session:
+            self._documented = session, document(session, self.surface)
+        return self._documented[1]
 
     def elsewhere(self) -> tuple[OpenRound, ...]:
         """The rounds of other conversations that the present message may mean; wanted, where not here yet."""
@@ -146,6 +153,7 @@ class Turn:
         card: str | None = None,
         about: str | None = None,
         only_to: Person | None = None,
+        words_from: Person | None = None,
         session: Session | None = None,
         round_: Round | None = None,
     ) -> None:
@@ -161,6 +169,7 @@ class Turn:
                 about=about or (round_.id if round_ else session.id if session else None),
                 reply_to=reply_to,
                 only_to=None if only_to is None else only_to.id,
+                words_from=words_from,
                 session=session.id if session else None,
                 round=round_.id if round_ else None,
             )
@@ -336,7 +345,7 @@ class Turn:
             request=session.request.text,
             started_at=session.started_at,
             ended_at=ended.at if ended else None,
-            result=document(session, self.surface) if ended else None,
+            result=self.document(session) if ended else None,
         )
 
 

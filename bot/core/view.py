@@ -16,8 +16,6 @@ from bot.core.effects import BlockKind as Kind
 from bot.core.model import Answer, Question
 from bot.core.state import Item, Round, Session
 
-BUTTON_LABEL = 24  # characters; longer labels are cut short by phones: the body has the whole text
-
 
 def text(*parts: str | Span, gap: bool = False, kind: Kind = "text", question: int | None = None) -> Block:
     """One block of plain and styled parts."""
@@ -160,6 +158,7 @@ def round_buttons(round_: Round, bulk: bool) -> tuple[tuple[Button, ...], ...]:
                 Button(
                     token=f"a:{round_.id}:{item.number}:{option.key}",
                     label="Other…" if option.other else f"{option.key} ✅" if option.recommended else option.key,
+                    long="" if option.other else f"{option.key} · {option.label}{' ✅' * option.recommended}",
                 )
                 for option in item.question.options
             )
@@ -231,6 +230,45 @@ def round_card(
     if route_note:
         rows = (*rows, (Button(token=f"e:{session.id}", label="Something else"),))
     return Message(blocks=tuple(blocks), buttons=rows, form=f"f:{round_.id}:{round_.revision}")
+
+
+# -- the same card again -------------------------------------------------------------------------------------------
+
+
+def with_lead(message: Message, lead: Sequence[str]) -> Message:
+    return message.model_copy(update={"blocks": (*(text(line) for line in lead), *message.blocks)})
+
+
+def moved_on(card: Message) -> Message:
+    """An older copy, once a newer one follows: its words without its buttons."""
+    words = "The buttons are on the newer card below. A reply to this one counts too."
+    kept = tuple(block for block in card.blocks if block.kind != "hint")
+    return Message(blocks=(*kept, text(words, gap=True, kind="hint")))
+
+
+def compact_card(round_: Round, *, bulk: bool, lead: Sequence[str] = ()) -> Message:
+    """An open round in few lines, for people who have seen it before: letters and labels, the same buttons."""
+    open_items = round_.open_items
+    blocks = [text(line) for line in lead]
+    count = f"{len(open_items)} of {len(round_.items)} open"
+    blocks.append(text(bold(heading(round_, count)), kind="heading", gap=bool(lead)))
+    for item in round_.items:
+        question = item.question
+        if item.status != "open":
+            blocks.append(text(item_line(item), kind="answered", question=item.number))
+            continue
+        blocks.append(text(bold(f"{item.number} · {question.topic}"), kind="topic", question=item.number, gap=True))
+        if question.text:
+            blocks.append(text(question.text, question=item.number))
+        options = [f"{o.key} {o.label}" + (" ✅" if o.recommended else "") for o in question.options]
+        if options:
+            blocks.append(text(" · ".join(options), kind="option", question=item.number))
+    blocks.append(text(how_to_answer(round_, bulk), gap=True, kind="hint"))
+    if len(round_.items) > 1:
+        first = open_items[0]
+        progress = f"Buttons: {first.number} · {first.question.topic} ({first.number} of {len(round_.items)})"
+        blocks.append(text(progress, kind="hint"))
+    return Message(blocks=tuple(blocks), buttons=round_buttons(round_, bulk))
 
 
 def undo_row(round_: Round) -> tuple[tuple[Button, ...], ...]:

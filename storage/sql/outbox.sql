@@ -6,8 +6,9 @@
 -- a name in it exactly, in both databases.
 -- What lies beyond :jumped was written under a clock that has been set back since, and would wait until it comes again.
 -- "+row" keeps SQLite from walking the whole table by its key, for the sake of the order, past the partial index.
+-- A row that is claimed once more was on its way already, and nobody knows how that ended: it counts as a try.
 UPDATE outbox
-SET lease_until = :until
+SET lease_until = :until, attempts = attempts + CASE WHEN lease_until IS NULL THEN 0 ELSE 1 END
 WHERE row IN (
     SELECT waiting.row FROM outbox AS waiting
     WHERE waiting.state = 'waiting'
@@ -42,8 +43,9 @@ WHERE row = :row AND state = 'waiting'
 RETURNING row;
 
 -- name: release
+-- They were on their way, and nobody knows how that ended.
 UPDATE outbox
-SET lease_until = NULL
+SET lease_until = NULL, attempts = attempts + 1
 WHERE state = 'waiting' AND lease_until IS NOT NULL
     AND replace(CAST(:platforms AS TEXT), ' ' || platform || ' ', '') <> CAST(:platforms AS TEXT)
 RETURNING row;

@@ -23,6 +23,9 @@ NAMES = [
     "growth_start",
     "growth_step_p99",
     "growth_memory",
+    "telegram_webhook",
+    "telegram_webhook_p99",
+    "telegram_polling",
 ]
 
 

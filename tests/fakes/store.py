@@ -25,6 +25,7 @@ class Row:
     created_at: datetime
     platform: str
     attempts: int = 0
+    claimed: bool = False
     ready_at: datetime | None = None
     sent: str | None = None
     given_up: str | None = None
@@ -95,7 +96,14 @@ class FakeStore:
         return None
 
     async def conversation_of(self, session: str) -> str | None:
-        return next((c.envelope.place.conversation for c in self.commits if session in c.sessions), None)
+        places = (
+            c.envelope.place.conversation for c in self.commits if any(r.session == session for r in c.sessions)
+        )
+        return next(places, None)
+
+    async def open_conversations(self, platform: str) -> Sequence[str]:
+        places = [name for name in self.states if name.startswith(f"{platform}:")]
+        return sorted(n for n in places if any(s.stage.kind != "ended" for s in self.states[n].sessions))
 
     async def sessions_begun(self, place: str) -> int:
         return len(self._sessions(place, "/"))
@@ -128,6 +136,7 @@ class FakeStore:
                 continue
             if platforms is not None and row.platform not in platforms:
                 continue
+            row.attempts, row.claimed = row.attempts + row.claimed, True
             row.ready_at = now + lease
             card = (
                 self.cards.get((row.conversation, row.effect.card or "")) if isinstance(row.effect, Redraw) else None
@@ -150,13 +159,14 @@ class FakeStore:
     async def release(self, platforms: Sequence[str]) -> None:
         for row in self.rows:
             if row.waiting and row.platform in platforms:
-                row.ready_at = None
+                row.ready_at, row.claimed, row.attempts = None, False, row.attempts + row.claimed
         self.leases.clear()
 
     async def retry_at(self, row: int, at: datetime, error: str) -> None:
         await self._fault("retry_at")
         stored = self.rows[row - 1]
         stored.ready_at, stored.attempts, stored.errors = at, stored.attempts + 1, (*stored.errors, error)
+        stored.claimed = False
 
     async def give_up(self, row: int, error: str) -> None:
         await self._fault("give_up")

@@ -102,8 +102,8 @@ async def test_a_kill_at_any_commit_between_the_yes_and_the_receipts_loses_and_r
     with pytest.raises(Killed):
         await timers.fire_due()
     store.before.clear()
-    runner, timers = parts(store)  # the next process
-    await store.release(())
+    await store.release(())  # the next process, which begins as bot.app does
+    runner, timers = parts(store)
     await timers.fire_due()
     assert answered(store) == sorted(PLACES)
     assert receipts(store) == sorted(PLACES)

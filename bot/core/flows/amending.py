@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bot.core import view
-from bot.core.capture import document
 from bot.core.flows import disputing, handover, intake
 from bot.core.model import Answer, MessageRef, Person
 from bot.core.replies.reading import Reading
@@ -105,6 +104,6 @@ def send_again(turn: Turn, session: Session, round_: Round, lines: list[str]) ->
     if session.stage.kind != "ended" or session.stage.how != "completed":
         turn.tell(*lines, session=session, round_=round_)
         return
-    made = document(session, turn.surface)
+    made = turn.document(session)
     lead = " ".join((*lines, "The changed result goes after the first one."))
     turn.say(view.with_document(made, handover.title(turn, session), lead), session=session)

@@ -7,7 +7,7 @@ from datetime import timedelta
 from bot.core import view
 from bot.core.capture import quote
 from bot.core.events import MessageReceived
-from bot.core.flows import commands, handover, intake, opening, replying, threads
+from bot.core.flows import commands, fetching, handover, intake, opening, replying, threads
 from bot.core.flows.asked_for import materials, request_in
 from bot.core.flows.words import carries_on, pleasantry, yes_or_no
 from bot.core.model import MessageRef
@@ -29,8 +29,7 @@ def round_message(
         _forwarded(turn, session, round_, event, direct or asked)
         return
     unseen = not any(r.id == round_.id for s in turn.before.sessions for r in s.rounds)  # opened in this very step
-    older = round_.order is not None and event.order is not None and event.order < round_.order and not direct
-    if unseen or older:
+    if unseen or (not direct and intake.before_the_round(round_, event.order)):
         if not turn.shared:
             turn.tell(
                 "Your message and my questions crossed, so I did not take it as an answer.",
@@ -41,15 +40,6 @@ def round_message(
         turn.outcome, turn.reason = "refused", "older than the round"
         return
     if _leaves(turn, session, event, ref):
-        return
-    if event.unreadable and not event.text.strip():
-        if direct or not turn.shared or asked:
-            session = _keep_files(turn, session, event)
-            replying.nudge(
-                turn, session, round_, f"I can't read {event.unreadable} here; nothing is recorded from it."
-            )
-        else:
-            turn.ignore("ordinary talk")
         return
     if event.quoted and replying.read(turn, round_, event.quoted, event.decoded).kind in CLAIMS:
         _claimed(turn, session, round_, event, event.quoted, None)
@@ -134,7 +124,9 @@ def _keep_files(turn: Turn, session: Session, event: MessageReceived) -> Session
         return session
     request = session.request
     request = request.model_copy(update={"materials": (*request.materials, *event.materials)})
-    return turn.put(session.model_copy(update={"request": request}))
+    session = turn.put(session.model_copy(update={"request": request}))
+    fetching.order(turn, session)
+    return session
 
 
 def _forwarded(turn: Turn, session: Session, round_: Round, event: MessageReceived, direct: bool) -> None:

@@ -29,7 +29,7 @@ def run(turn: Turn, word: str, rest: str, person: Person, ref: MessageRef) -> No
         case "help":
             turn.tell(*HELP, *_commands_of(turn), session=session)
         case "start":
-            _start(turn, session, rest)
+            _start(turn, session, rest, person, ref)
         case "status":
             turn.tell(*_status(turn), session=session)
         case "new":
@@ -91,16 +91,31 @@ def _status(turn: Turn) -> list[str]:
         if session.undelivered:
             lines.append(f"⚠ The last card could not be delivered: {session.undelivered}")
     lines += [f"Paused: {name_of(s)}: {where(s)}. /resume {s.number}" for s in paused[-3:]]
+    lines += [f"⚠ {words}" for words in turn.envelope.trouble or ()]
     if not paused and session is None and ended:
         last = ended[-1]
         lines.append(f"Last: {name_of(last)}: {where(last)}. /export {last.number}")
     return lines
 
 
-def _start(turn: Turn, session: Session | None, payload: str) -> None:
-    """Greets, and opens nothing (RT-14). During a session it shows the open round; it never begins anew."""
+def _start(turn: Turn, session: Session | None, payload: str, person: Person, ref: MessageRef) -> None:
+    """Greets, and opens nothing (RT-14). During a session it shows the open round; it never begins anew.
+
+    A link that names a workflow is its command (RT-2); any other payload is a plain start that says so.
+    """
+    linked = turn.pack.workflow_by_command(payload) if payload and not payload.startswith(("/", "!")) else None
+    if linked is not None and session is None:
+        opening.first_message(turn, person, linked.call, (), ref)
+        return
+    if linked is not None and session is not None and session.stage.kind in ("routing", "asking"):
+        lead = (
+            f"You are in {handover.destination(session)} (#{session.number}); the link is for {linked.title}.",
+            "Leave the present one for now and start that? Nothing is lost either way.",
+        )
+        opening.offer_to_leave(turn, session, person, linked.call, (), ref, lead)
+        return
     lines = []
-    if payload:
+    if payload and linked is None:
         lines.append(f"I don't know the link “{quote(payload)}”; nothing is changed by it.")
     if session is None:
         turn.tell(*lines, *HELP[:2], "What do you need?")

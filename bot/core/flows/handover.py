@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Literal
 
 from bot.core import view
-from bot.core.capture import document
 from bot.core.effects import Button
 from bot.core.model import Person
 from bot.core.state import Asking, Ended, Session
@@ -30,7 +29,7 @@ def title(turn: Turn, session: Session) -> str:
 def hand_over(turn: Turn, session: Session, lead: str = "", buttons: tuple[tuple[Button, ...], ...] = ()) -> Session:
     """End the session as completed and give its document to the person."""
     session = turn.put(session.model_copy(update={"stage": Ended(how="completed", at=turn.at)}))
-    made = document(session, turn.surface)
+    made = turn.document(session)
     words = lead or f"Handed to {destination(session)}."
     message = view.with_document(made, title(turn, session), words)
     turn.say(message.model_copy(update={"buttons": buttons}), session=session)
@@ -61,7 +60,7 @@ def end(turn: Turn, session: Session, how: Literal["cancelled", "replaced"], per
 
 def show_record(turn: Turn, session: Session) -> None:
     """The record so far, as documents, on request."""
-    made = document(session, turn.surface)
+    made = turn.document(session)
     turn.say(view.with_document(made, title(turn, session), "The record so far."), session=session)
 
 

@@ -14,8 +14,6 @@ from bot.core.replies.reading import Reading
 from bot.core.state import Asking, PickRound, Session
 from bot.core.turn import Turn
 
-STICKER = "a sticker"  # what adapters call one in `unreadable`; after the end it is no request (RT-14)
-
 
 def idle(turn: Turn, event: MessageReceived, ref: MessageRef, direct: bool) -> None:
     """Nothing is on the table: an amendment, a late word, a pleasantry, or a first message."""
@@ -30,13 +28,7 @@ def idle(turn: Turn, event: MessageReceived, ref: MessageRef, direct: bool) -> N
     if waiting and not event.forwarded and _late_answer(turn, waiting, event, ref):
         return
     if not event.materials and pleasantry(text, turn.book.phrases) and (turn.state.counted or not text.strip()):
-        if event.unreadable and event.unreadable != STICKER:
-            turn.tell(f"I can't read {event.unreadable} here; please write it.")
-        else:
-            turn.ignore("a pleasantry")
-        return
-    if event.unreadable and not text.strip():
-        turn.tell(f"I can't read {event.unreadable} here; please write what you need.")
+        turn.ignore("a pleasantry")
         return
     if person.outside and not turn.settings.outsiders:  # they could never answer what would be asked (RD-12)
         turn.audit("access.answer_refused", None, person, reason="from outside")

@@ -48,6 +48,7 @@ def open_round(
         purpose=purpose,
         items=items,
         card=name,
+        after=turn.state.newest,
         opened_at=turn.at,
     )
     session = session.model_copy(update={"stage": Asking(), "rounds": (*session.rounds, round_)})
@@ -78,6 +79,15 @@ def show_card(turn: Turn, session: Session, round_: Round, *, anew: bool = False
         turn.say(message, card=round_.card, session=session, round_=round_)
     else:
         turn.redraw(round_.card, message, session, round_)
+
+
+def before_the_round(round_: Round, order: int | None) -> bool:
+    """Whether a loose message was there before the round was seen. Message ids are compared, not clocks (RP-7)."""
+    if order is None:
+        return False
+    if round_.after is not None and order <= round_.after:
+        return True
+    return round_.order is not None and order < round_.order
 
 
 # -- who may answer ------------------------------------------------------------------------------------------------
@@ -297,7 +307,10 @@ def _take(
         session, round_, item = disputing.settled(turn, session, round_, item, answer)
     words = view.answer_words(item.question, answer)
     held = item.answer if item.status == "resolved" else None
-    if held is None:
+    if held is not None and turn.envelope.again and not same(held, answer):
+        # Handled late, because of a mistake of ours: what was said since stands (RD-13, the later act wins).
+        done.lines.append(f"{item.number} stays {view.answer_words(item.question, held)}: it was said later.")
+    elif held is None:
         session, round_ = resolve(turn, session, round_, item, answer, "clarification_resolved")
         done.resolved.append(item.number)
         done.lines.append(f"{item.number} {item.question.topic} → {words}")

@@ -23,7 +23,7 @@ def _on_the_table(turn: Turn, session: Session | None) -> dict[str, str]:
         round_ = session.round
         if session.stage.kind == "asking" and round_ is not None and round_.open_items:
             rows = view.round_buttons(round_, turn.policy(session).bulk_accept)
-            found |= {_said(b.label): b.token for row in rows for b in row}
+            found |= {_said(label): b.token for row in rows for b in row for label in (b.label, b.long)}
         if session.stage.kind == "closing" and round_ is not None:
             found[_said(view.CHANGE)] = f"c:{round_.id}"
         if round_ is not None and round_.undo:

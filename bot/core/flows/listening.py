@@ -16,6 +16,8 @@ from bot.core.flows import (
     opening,
     several,
     threads,
+    unreadable,
+    voices,
 )
 from bot.core.flows.asked_for import begins_with_command, begins_with_token, materials
 from bot.core.flows.words import command, without_mention
@@ -25,12 +27,15 @@ from bot.core.turn import Turn
 
 
 def message(turn: Turn, event: MessageReceived) -> None:
-    """One message. Bots and channels are never heard (RD-12); parts of one act are joined first (RT-11)."""
+    """One message. Bots and channels never answer (RD-12); parts of one act are joined first (RT-11)."""
     if event.person.kind == "app":
         threads.through_an_app(turn, event)
         return
-    if event.person.kind != "person":
-        turn.ignore("sent by a bot or a channel")
+    if event.person.kind == "bot":
+        turn.ignore("sent by a bot")
+        return
+    if event.person.kind == "channel":
+        voices.heard(turn, event)
         return
     if event.summons:
         threads.summoned(turn, event, event.ref)
@@ -85,6 +90,11 @@ def _belongs(turn: Turn, event: MessageReceived) -> None:
             confirming.decide(turn, *answered, person, ref)
             return
     bound = _bound(turn, about)
+    if event.unreadable and not event.text.strip():
+        spoken_of = bound[0] if bound is not None else turn.state.current
+        unreadable.received(turn, event, spoken_of, direct or threads.asked_here(turn, event, spoken_of))
+        return
+    unreadable.readable(turn, person.id)
     typed_in = bound[0] if bound is not None else turn.state.current
     loose = turn.shared and not direct and not threads.asked_here(turn, event, typed_in)
     if event.forwarded is None and labels.pressed(turn, event, ref, typed_in, loose=loose):

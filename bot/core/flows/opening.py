@@ -10,7 +10,7 @@ from bot.core.capture import quote
 from bot.core.circle import entry
 from bot.core.effects import Block, Button, Message
 from bot.core.events import MessageReceived
-from bot.core.flows import handover, intake
+from bot.core.flows import fetching, handover, intake
 from bot.core.model import Material, MessageRef, Person
 from bot.core.policies import POLICIES
 from bot.core.replies import read_reply
@@ -134,6 +134,7 @@ def start(turn: Turn, session: Session, verdict: Verdict, ref: MessageRef) -> Se
     phases = route("", supplied, turn.book.packs[session.pack]).phases
     built = build_round(playbook, session.request, phases, policy)
     session = turn.put(session.model_copy(update={"settled": built.settled, "dropped": built.dropped}))
+    fetching.order(turn, session)
     if not built.asked:
         return _straight(turn, session, " Your message answers all it would ask.")
     note = None
@@ -168,6 +169,7 @@ def _message(turn: Turn, session: Session, verdict: Verdict, lead: Sequence[str]
         Button(
             token=f"m:{session.id}:{line.key}",
             label="Something else" if line.workflow is None else line.key,
+            long="" if line.workflow is None else f"{line.key} · {line.title}",
         )
         for line in shown.lines
     )

@@ -153,6 +153,7 @@ def _describe(turn: Turn, session: Session, round_: Round, item: Item, person: P
     turn.reply = Reply(text="Please describe it in a message.", form=form.model_copy(update={"fields": (chosen,)}))
     turn.say(
         view.says(f"{item.number} · {item.question.topic}: please describe it in your next message."),
+        words_from=person,
         session=session,
         round_=round_,
     )
