@@ -32,7 +32,7 @@ from storage.verify import verify
 from tests.e2e.installed import ASKFIRST
 from tests.fakes.telegram import Person, TelegramServer, WallClock
 
-LEASE = "4"  # seconds
+LEASE = "20"  # seconds, the least that can be set
 END = "Handed to"
 LIFE = 2.0  # seconds that a process serves, on average; some messages take more than one, and have to come through
 PATIENCE = 8.0  # seconds after which a person tries once more
