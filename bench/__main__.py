@@ -6,7 +6,7 @@ import json
 import sys
 from pathlib import Path
 
-from bench import growth, orm, postgres, replies, start, steps, telegram
+from bench import growth, orm, postgres, replies, slack, start, steps, telegram
 from bench.figure import Figure, table
 
 RESULTS = Path(__file__).with_name("results.json")
@@ -21,6 +21,7 @@ def measure(
         *steps.figures(rounds, people, intakes),
         *orm.figures(min(rounds, 3), people, intakes),
         *postgres.figures(rounds, people, intakes),
+        *slack.figures(rounds, share),
         *start.figures(rounds),
         *growth.figures(min(rounds, 3), share=grown),
         *telegram.figures(min(rounds, 3), 2 * people),

@@ -108,7 +108,7 @@ def _book(settings: Settings) -> Book:
     packs = load_packs(settings)
     playbooks: dict[str, Playbook] = {}
     for place in sorted(p for p in _folder(settings, "packs").iterdir() if (p / "playbooks").is_dir()):
-        found = load_playbooks(place / "playbooks")
+        found = load_playbooks(place / "playbooks", deny=settings.deny_names)
         if twice := playbooks.keys() & found.keys():
             raise BadSettings(
                 f"{place / 'playbooks'}: another pack has a playbook for {', '.join(sorted(twice))} too."
@@ -127,6 +127,7 @@ def _book(settings: Settings) -> Book:
         access=Access(allow=settings.access.allow),
         default_pack=default,
         grace=timedelta(seconds=settings.grace_seconds),
+        deny_names=settings.deny_names,
     )
 
 

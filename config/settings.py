@@ -25,6 +25,7 @@ from pydantic_settings import (
 FILE = Path("askfirst.toml")
 PREFIX, NESTED = "ASKFIRST_", "__"
 TOKEN = re.compile(r"\d+:[A-Za-z0-9_-]+")
+KEY = re.compile(r"[A-Za-z0-9_-]{43}=")
 ID = re.compile(r"[A-Z][A-Z0-9]{2,20}")
 SECRET = re.compile(r"[A-Za-z0-9_-]{1,256}")
 BUNDLED = Path(__file__).parent  # packs and phrases that ship with the program
@@ -122,6 +123,15 @@ class SlackSettings(BaseModel):
         default=None, description="the app's signing secret, from Basic Information; needed by HTTP"
     )
     base_url: str | None = Field(default=None, description="another address of Slack's Web API; ends in `/api/`")
+    client_id: str | None = Field(
+        default=None, description="instead of a bot token: workspaces install the app themselves, at `/slack/install`"
+    )
+    client_secret: SecretStr | None = Field(default=None, description="of the same app, from Basic Information")
+    token_key: SecretStr | None = Field(
+        default=None,
+        description="encrypts the tokens of these workspaces in the database: 32 random bytes as URL-safe base64",
+    )
+    public_url: str | None = Field(default=None, description="the https address at which browsers reach the program")
     reactions: tuple[str, ...] = Field(
         default=(), description="emoji names that ask for an intake when put on a message, such as `question`"
     )
@@ -147,6 +157,20 @@ class SlackSettings(BaseModel):
             raise ValueError("this is no app-level token; Basic Information gives one that begins with xapp-")
         return token
 
+    @field_validator("token_key")
+    @classmethod
+    def _a_key(cls, key: SecretStr | None) -> SecretStr | None:
+        if key is not None and not KEY.fullmatch(key.get_secret_value()):
+            raise ValueError("this is no key; make one with: openssl rand -base64 32 | tr '+/' '-_'")
+        return key
+
+    @field_validator("public_url")
+    @classmethod
+    def _secure(cls, url: str | None) -> str | None:
+        if url is not None and not url.startswith("https://"):
+            raise ValueError("it must begin with https://, as in https://bot.example.org")
+        return url
+
     @field_validator("reactions")
     @classmethod
     def _without_colons(cls, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -162,7 +186,13 @@ class SlackSettings(BaseModel):
 
     @model_validator(mode="after")
     def _heard_somehow(self) -> SlackSettings:
-        if self.bot_token is not None and self.app_token is None and self.signing_secret is None:
+        many = (self.client_id, self.client_secret, self.token_key, self.public_url)
+        if any(one is not None for one in many):
+            if self.bot_token is not None:
+                raise ValueError("a bot_token is for one workspace and client_id for many; set one of them")
+            if any(one is None for one in many):
+                raise ValueError("client_id, client_secret, token_key and public_url belong together; set all four")
+        if (self.bot_token or self.client_id) and self.app_token is None and self.signing_secret is None:
             raise ValueError(
                 "bot_token needs a way to be heard: app_token for the socket (ASKFIRST_SLACK__APP_TOKEN), "
                 "or signing_secret for HTTP (ASKFIRST_SLACK__SIGNING_SECRET)"
@@ -214,6 +244,9 @@ class Settings(BaseSettings):
     )
     grace_seconds: float = Field(
         default=5.0, ge=0, le=3600, description="seconds between the last answer and the hand-over, to change one in"
+    )
+    deny_names: tuple[str, ...] = Field(
+        default=(), description="names of customers and the like, which no question may hold; a JSON list"
     )
     lease_seconds: float = Field(
         default=120.0,

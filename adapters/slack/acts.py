@@ -154,7 +154,7 @@ def summons(
         return Ignored(reason="it points at no message")
     raw, _ = without_mention(str(message.get("text") or ""), known.me.user)
     text = undo(raw, handles(known)).strip()
-    content = content_of(message, text, handles(known))
+    content = content_of(message, text, handles(known), known.me.team)
     text = text or content.quoted or ""
     if not text and not content.materials:
         return Ignored(reason="it points at a message without words")

@@ -102,7 +102,7 @@ def _said(message: Payload, known: Known) -> Envelope | Ignored:
     rest, addressed = without_mention(raw, known.me.user)
     names = handles(known)
     text, whole = undo(rest, names).strip(), undo(raw, names)
-    content = content_of(message, text, names)
+    content = content_of(message, text, names, known.me.team)
     root = None if _direct(channel, known) else str(message.get("thread_ts") or ts)
     bare_share = content.source is not None and not text
     event = MessageReceived(

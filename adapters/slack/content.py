@@ -27,9 +27,9 @@ class Content:
     source: str | None = None
 
 
-def content_of(message: Mapping[str, Any], text: str, names: Mapping[str, str]) -> Content:
+def content_of(message: Mapping[str, Any], text: str, names: Mapping[str, str], team: str) -> Content:
     files = [file for file in _list(message.get("files")) if isinstance(file, Mapping)]
-    materials = tuple(_file(file, text or None) for file in files)
+    materials = tuple(_file(file, text or None, team) for file in files)
     shares = [one for one in _list(message.get("attachments")) if isinstance(one, Mapping) and _shared(one)]
     quoted = "\n".join(filter(None, (undo(str(share.get("text") or ""), names) for share in shares)))
     links = tuple(
@@ -50,7 +50,7 @@ def _shared(attachment: Mapping[str, Any]) -> bool:
     return bool(attachment.get("is_share")) or bool(attachment.get("is_msg_unfurl") and attachment.get("author_id"))
 
 
-def _file(file: Mapping[str, Any], caption: str | None) -> Material:
+def _file(file: Mapping[str, Any], caption: str | None, team: str) -> Material:
     """Name and media type are the sender's claims."""
     name = clean(str(file.get("name") or file.get("title") or "")) or HIDDEN
     size = file.get("size")
@@ -60,6 +60,7 @@ def _file(file: Mapping[str, Any], caption: str | None) -> Material:
         media=clean(str(file.get("mimetype") or "")) or None,
         size=size if isinstance(size, int) else None,
         caption=caption,
+        handle=f"{team}:{file['id']}" if file.get("id") else None,
     )
 
 

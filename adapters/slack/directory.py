@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -27,11 +28,15 @@ class Directory:
         self._people: dict[tuple[str, str], tuple[datetime, Profile]] = {}
         self._direct: dict[tuple[str, str], bool] = {}
         self._owners: dict[tuple[str, str], str] = {}
+        self._reachable: dict[tuple[str, str], bool] = {}
+        self._groups: dict[str, tuple[datetime, dict[str, tuple[str, ...]]]] = {}
         self._warned: set[str] = set()
 
     async def people(self, workspace: Workspace, users: Iterable[str]) -> dict[str, Profile]:
         """Profiles by user id. Raises what Slack raises when it can not be reached: guessing would let in anybody."""
-        return {user: await self.person(workspace, user) for user in users if user != workspace.me.user}
+        found = {user: await self.person(workspace, user) for user in users if user != workspace.me.user}
+        groups = await self._groups_of(workspace) if found else {}
+        return {user: replace(profile, groups=groups.get(user, ())) for user, profile in found.items()}
 
     async def person(self, workspace: Workspace, user: str, *, fresh: bool = False) -> Profile:
         key = (workspace.me.team, user)
@@ -54,6 +59,24 @@ class Directory:
         self.learn(workspace.me.team, user, profile)
         return profile
 
+    async def _groups_of(self, workspace: Workspace) -> Mapping[str, tuple[str, ...]]:
+        """User groups by member: ids and handles, since settings may name either. None where they can not be read."""
+        kept = self._groups.get(workspace.me.team)
+        if kept is not None and self._clock.now() - kept[0] < KEPT_FOR:
+            return kept[1]
+        found: dict[str, tuple[str, ...]] = {}
+        try:
+            answer = await workspace.client.usergroups_list(include_users=True, include_disabled=False)
+            for group in answer.get("usergroups") or ():
+                names = (str(group["id"]), str(group.get("handle") or group["id"]).casefold())
+                for user in group.get("users") or ():
+                    found[user] = (*found.get(user, ()), *names)
+        except Exception as error:  # noqa: BLE001 - without them nobody is let in who should not be
+            self._warn(code_of(error) or type(error).__name__, "user groups can not be read: grant usergroups:read")
+            found = kept[1] if kept is not None else {}
+        self._groups[workspace.me.team] = (self._clock.now(), found)
+        return found
+
     def learn(self, team: str, user: str, profile: Profile) -> None:
         if len(self._people) >= MOST:
             self._people.clear()
@@ -67,6 +90,15 @@ class Directory:
         if key not in self._direct:
             self._direct[key] = bool((await self._info(workspace, channel)).get("is_im"))
         return self._direct[key]
+
+    async def reachable(self, workspace: Workspace, channel: str) -> bool:
+        """Whether we can write there. Commands and shortcuts work where the app is no member."""
+        key = (workspace.me.team, channel)
+        if not self._reachable.get(key):  # asked again until it is: it may be invited any moment
+            found = await self._info(workspace, channel)
+            inside = any(found.get(name) for name in ("is_member", "is_im", "is_mpim"))
+            self._reachable[key] = inside or (bool(found.get("id")) and not found.get("is_private"))
+        return self._reachable[key]
 
     async def owner(self, workspace: Workspace, channel: str) -> str | None:
         """The person of a direct message."""

@@ -45,7 +45,7 @@ LONGEST_PARKED = 20_000  # characters
 GOODBYE = 5.0  # seconds that notices under way get at the end
 LOOKED_AT = 20  # conversations of a channel, when a loose message looks for the open round it means
 LOST = "I can't tell where this button belongs; nothing is recorded. Please answer in the thread itself."
-NOT_NOW = "I could not read that press; nothing is recorded. Please press again, or type your answer."
+NOT_HERE = "I'm not in this channel. Invite me with /invite @askfirst, then do that again."
 
 Ack = dict[str, Any]
 Body = Mapping[str, Any]
@@ -155,6 +155,9 @@ class Intake:
         )
         if is_request:
             channel = acts.place_asked(body)
+        begins = channel is not None and (kind is None or kind == "message_action")
+        if begins and not await self.directory.reachable(workspace, str(channel)):
+            return self._outside(body)
         named = codec.mentioned_in(body)
         known = await self._known(workspace, (*((user,) if user else ()), *named), channel, _kind_named(body))
         made = acts.request_from_form(body, known) if is_request else acts.event_from_act(body, known)
@@ -320,6 +323,15 @@ class Intake:
     def _left(self, body: Body, why: Ignored) -> Ack:
         self.ignored += 1
         log.info("payload_ignored", kind=body.get("type"), reason=why.reason)
+        return {}
+
+    def _outside(self, body: Body) -> Ack:
+        """A command or a shortcut in a channel that the app is not in: what it would say would reach nobody."""
+        url = body.get("response_url")
+        if body.get("command"):
+            return {"response_type": "ephemeral", "text": NOT_HERE}
+        if isinstance(url, str) and url.startswith("http"):
+            self._answer(self.transport.respond(url, NOT_HERE))
         return {}
 
     async def _lost(self, body: Body) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -14,17 +15,21 @@ from slack_sdk.errors import SlackApiError
 from starlette.routing import Route
 
 from adapters.slack.bolt import bolt_app
+from adapters.slack.codec import Payload
 from adapters.slack.directory import Directory
 from adapters.slack.errors import code_of, named
+from adapters.slack.files import SlackFiles
 from adapters.slack.history import History
 from adapters.slack.http import PATH, events_route
-from adapters.slack.intake import Intake, Ways
+from adapters.slack.installs import Installations, OAuthKeys
+from adapters.slack.intake import Also, Intake, Ways
+from adapters.slack.oauth import oauth_routes
 from adapters.slack.pace import pace
 from adapters.slack.places import PLATFORM, Me
 from adapters.slack.roots import Roots
 from adapters.slack.socket import Sockets
 from adapters.slack.transport import SlackTransport
-from adapters.slack.workspaces import OneWorkspace, Workspace, http_session, web_client
+from adapters.slack.workspaces import OneWorkspace, Workspace, Workspaces, http_session, web_client
 from bot.pace import Pace
 from bot.ports import Clock, Fetcher, RateLimited, Store
 from bot.runner import Runner
@@ -53,18 +58,25 @@ class TokenRefused(Exception):
 class Keys:
     """With an app token payloads come over the socket, else they are posted to us and signed."""
 
-    bot_token: str
+    bot_token: str | None
     app_token: str | None = None
     signing_secret: str | None = None
     base_url: str | None = None
+    oauth: OAuthKeys | None = None  # instead of a bot token: workspaces install the app themselves
 
 
 class SlackConnection:
     """An app that has answered who it is. Nothing else of the program is needed for that."""
 
-    def __init__(self, keys: Keys, session: aiohttp.ClientSession, workspace: Workspace, *, org_wide: bool) -> None:
+    def __init__(
+        self, keys: Keys, session: aiohttp.ClientSession, workspace: Workspace | None, *, org_wide: bool = False
+    ) -> None:
         self.keys, self.session, self.workspace = keys, session, workspace
-        self.workspaces = OneWorkspace(workspace, org_wide=org_wide)
+        self.workspaces = None if workspace is None else OneWorkspace(workspace, org_wide=org_wide)
+
+    @property
+    def bot_name(self) -> str:
+        return Me("", "").name if self.workspace is None else self.workspace.me.name
 
     async def close(self) -> None:
         await self.session.close()
@@ -73,6 +85,8 @@ class SlackConnection:
 async def connect(keys: Keys, clock: Clock) -> SlackConnection:
     """Ask until Slack answers; only a refused token ends it."""
     session = http_session()
+    if keys.oauth is not None:
+        return SlackConnection(keys, session, None)
     client = web_client(keys.bot_token, keys.base_url, session)
     failures = 0
     try:
@@ -120,29 +134,48 @@ class SlackSurface:
     """Built once the store is open. `run` takes payloads until it is cancelled; `finish` ends what is under way."""
 
     platform = PLATFORM
-    files: Fetcher | None = None  # nothing is downloaded yet
     alone = False  # Slack hands each event to one of the sockets that are open
 
     def __init__(
         self, connection: SlackConnection, store: Store, runner: Runner, clock: Clock, ways: Ways | None = None
     ) -> None:
-        keys, workspace = connection.keys, connection.workspace
-        self._store, self._clock, self._keys, self._me = store, clock, keys, workspace.me
-        directory, roots = Directory(clock), Roots(store)
-        self.transport = SlackTransport(connection.workspaces, directory, roots, clock)
-        self.intake = Intake(connection.workspaces, directory, roots, store, runner, self.transport, ways or Ways())
+        keys, session = connection.keys, connection.session
+        self._store, self._clock, self._name = store, clock, connection.bot_name
+        self._noted_as = HEARD + ("" if connection.workspace is None else connection.workspace.me.team)
+        directory, roots, ways = Directory(clock), Roots(store), ways or Ways()
+        self._install: Sequence[Route] = []
+        workspaces: Workspaces
+        gone: Also = _left
+        if connection.workspaces is not None:
+            workspaces = connection.workspaces
+        else:
+            assert keys.oauth is not None
+            installs = Installations(keys.oauth, store, clock, session, keys.base_url)
+            self._install = oauth_routes(keys.oauth, installs, store, clock, reactions=bool(ways.reactions))
+            workspaces, gone = installs, functools.partial(_uninstalled, installs)
+        self.transport = SlackTransport(workspaces, directory, roots, clock)
+        self.files: Fetcher | None = SlackFiles(workspaces, session)
+        also = {"app_uninstalled": gone, "tokens_revoked": gone}
+        self.intake = Intake(workspaces, directory, roots, store, runner, self.transport, ways, also)
         self.history = History(self.intake, store, clock)
         self.app = bolt_app(self.intake.take, keys.signing_secret)
         self.sockets = (
             None
             if keys.app_token is None
-            else Sockets(self.app, workspace.client, keys.app_token, connection.session, clock, self._heard)
+            else Sockets(
+                self.app,
+                web_client(None, keys.base_url, session),
+                keys.app_token,
+                session,
+                clock,
+                self._heard,
+            )
         )
         self.pace: Pace = pace
 
     @property
     def routes(self) -> Sequence[Route]:
-        return [] if self.sockets is not None else [events_route(self.app)]
+        return [*self._install, *([] if self.sockets is not None else [events_route(self.app)])]
 
     async def run(self) -> None:
         if self.sockets is None:
@@ -159,7 +192,7 @@ class SlackSurface:
 
     def status(self) -> Mapping[str, object]:
         """For /readyz. `ready` means: payloads come in."""
-        more = {"bot": self._me.name, "parked": self.intake.parked}
+        more = {"bot": self._name, "parked": self.intake.parked}
         if self.sockets is None:
             return {"ready": True, "by": "http", "path": PATH, **more}
         ready = self.sockets.connected > 0
@@ -191,9 +224,21 @@ class SlackSurface:
                 await self._keep(self._clock.now())
 
     async def _noted(self) -> datetime | None:
-        key = HEARD + self._me.team
-        kept = (await self._store.kept(key)).get(key)
+        kept = (await self._store.kept(self._noted_as)).get(self._noted_as)
         return None if kept is None else datetime.fromisoformat(kept)
 
     async def _keep(self, now: datetime) -> None:
-        await self._store.keep(HEARD + self._me.team, now.isoformat())
+        await self._store.keep(self._noted_as, now.isoformat())
+
+
+async def _left(workspace: Workspace, body: Payload) -> None:
+    """The only workspace has let go of us; what is sent from now on is undeliverable, and said so."""
+    event = body.get("event") or {}
+    log.warning("slack_token_gone", team=workspace.me.team, event=event.get("type"))
+
+
+async def _uninstalled(installs: Installations, workspace: Workspace, body: Payload) -> None:
+    """`app_uninstalled`, or the bot's token revoked; a person's own token is none of ours."""
+    event = body.get("event") or {}
+    if event.get("type") == "app_uninstalled" or (event.get("tokens") or {}).get("bot"):
+        await installs.forget(workspace.me.team)

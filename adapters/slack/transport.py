@@ -59,6 +59,8 @@ class SlackTransport:
         where = await self._where(conversation, address, say.reply_to)
         direct = await self._directory.direct(workspace, address.channel) if address.root is None else False
         if say.only_to is not None and not direct:
+            if say.reply_to == where.thread:  # nobody has answered there yet, and Slack shows such threads nothing
+                where = replace(where, thread=None)
             return await self._privately(workspace, where, user_of(say.only_to), rendered)
         if direct:
             await self._still_there(workspace, address)

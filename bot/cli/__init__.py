@@ -207,15 +207,24 @@ def check(
 @app.command()
 def export(
     form: Annotated[
-        Literal["json", "jsonl", "csv", "md"],
-        typer.Option("--format", metavar="json|jsonl|csv|md", help="How to write them."),
+        Literal["json", "jsonl", "csv", "md", "spec", "spec-md"],
+        typer.Option(
+            "--format",
+            metavar="json|jsonl|csv|md|spec|spec-md",
+            help="How to write them; spec is one specification whole, as `askfirst import` reads it.",
+        ),
     ] = "json",
     session: Session = None,
     db: Db = None,
 ) -> None:
     """Print the clarifications, with the names that other programs rely on."""
     from bot.cli.records import export_to
+    from bot.cli.specs import export_spec
 
+    if form == "spec" or form == "spec-md":
+        if session is None:
+            fail("give --session: a specification is exported by itself; `askfirst sessions` lists them", 2)
+        _run(export_spec(_settings(database=db), session, sys.stdout, markdown=form == "spec-md"))
     _run(export_to(_settings(database=db), form, session, sys.stdout))
 
 
@@ -233,6 +242,39 @@ def show(session: Annotated[str, typer.Argument(metavar="ID")], as_json: Json = 
     from bot.cli.records import show_session
 
     _run(show_session(_settings(database=db), session, as_json))
+
+
+@app.command()
+def gate(
+    session: Annotated[str, typer.Option("--session", metavar="ID", help="The specification.")],
+    phase: Annotated[int, typer.Option("--phase", metavar="N", help="Its phase, 1 to 7.")],
+    asked_by: Annotated[
+        str, typer.Option("--as", metavar="NAME", help="The agent that asks, for the audit log.")
+    ] = "",
+    as_json: Json = False,
+    db: Db = None,
+    config: Config = None,
+) -> None:
+    """May the artefact of a phase be made? Exit 1 while its gate is closed, with every reason."""
+    from bot.cli.specs import check_gate
+
+    _run(check_gate(_settings(database=db, config=config), session, phase, asked_by, as_json))
+
+
+@app.command("import")
+def import_(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A specification, as exported.")],
+    place: Annotated[
+        str, typer.Option("--place", metavar="PLACE", help="The conversation that it goes to, platform:place.")
+    ] = "terminal:terminal",
+    as_json: Json = False,
+    db: Db = None,
+    config: Config = None,
+) -> None:
+    """Read an exported specification in again, as a paused session; its answers are marked as imported."""
+    from bot.cli.specs import import_spec, read_whole
+
+    _run(import_spec(_settings(database=db, config=config), file, read_whole(file), place, as_json))
 
 
 @app.command()

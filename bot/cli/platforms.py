@@ -6,9 +6,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from pydantic import SecretStr
 from starlette.routing import BaseRoute
 
 from adapters.slack import surface as slack
+from adapters.slack.installs import OAuthKeys
 from adapters.slack.intake import Ways
 from adapters.slack.manifest import Features, manifest
 from adapters.telegram import surface as telegram
@@ -70,7 +72,7 @@ def wanted(settings: Settings) -> list[Connect]:
     found: list[Connect] = []
     if settings.telegram.token is not None:
         found.append(lambda: _telegram(settings))
-    if settings.slack.bot_token is not None:
+    if settings.slack.bot_token is not None or settings.slack.client_id is not None:
         found.append(lambda: _slack(settings.slack))
     if not found:
         raise BadSettings(NOTHING)
@@ -114,12 +116,15 @@ def _menus(settings: Settings, book: Book) -> list[Menu]:
 
 
 async def _slack(given: SlackSettings) -> Connected:
-    assert given.bot_token is not None
+    oauth = None
+    if given.client_id is not None and given.public_url is not None:
+        oauth = OAuthKeys(given.client_id, _shown(given.client_secret), _shown(given.token_key), given.public_url)
     keys = slack.Keys(
-        given.bot_token.get_secret_value(),
-        None if given.app_token is None else given.app_token.get_secret_value(),
-        None if given.signing_secret is None else given.signing_secret.get_secret_value(),
+        _shown(given.bot_token) or None,
+        _shown(given.app_token) or None,
+        _shown(given.signing_secret) or None,
         given.base_url,
+        oauth,
     )
     try:
         connection = await slack.connect(keys, SystemClock())
@@ -130,12 +135,21 @@ async def _slack(given: SlackSettings) -> Connected:
     async def build(running: Program) -> Surface:
         return slack.SlackSurface(connection, running.store, running.runner, running.clock, ways)
 
-    return Connected(slack.SlackSurface.platform, connection.workspace.me.name, build, connection.close)
+    return Connected(slack.SlackSurface.platform, connection.bot_name, build, connection.close)
+
+
+def _shown(secret: SecretStr | None) -> str:
+    return "" if secret is None else secret.get_secret_value()
 
 
 def slack_app(settings: Settings, url: str | None) -> dict[str, object]:
     """The manifest for what the settings switch on. `url`: where Slack reaches us; None = by socket."""
-    book = load_book(settings)
+    book, given = load_book(settings), settings.slack
+    url = url or (given.public_url if given.app_token is None else None)
     workflows = book.pack_for(slack.SlackSurface.platform, None).workflows
     commands = [(word, workflow.title) for workflow in workflows for word in workflow.commands[:1]]
-    return manifest(Features(url=url, commands=commands, reactions=bool(settings.slack.reactions)))
+    return manifest(
+        Features(
+            url=url, commands=commands, reactions=bool(settings.slack.reactions), installs=given.client_id is not None
+        )
+    )

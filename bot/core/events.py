@@ -7,7 +7,7 @@ and completes the envelope, and both are logged as they went in, so that `askfir
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -158,6 +158,41 @@ class TimerDue(Model):
     name: str
 
 
+class GateRefused(Model):
+    """A program asked whether a phase's artefact may be made, and found its gate closed (CA-6)."""
+
+    kind: Literal["gate"] = "gate"
+    session: str
+    phase: int
+    asked_by: str = "system"  # "agent:<name>", or "system" for a command
+
+
+class RaisedSignal(Model):
+    """A sign of ambiguity as an agent or a model tells it (SC-2); `kind` is one of `bot.core.score.LEVELS`."""
+
+    kind: str
+    said: str
+    evidence: str
+    field: str = ""
+
+
+class SignalsRaised(Model):
+    """An agent or a model says what is unclear in a specification. It decides nothing."""
+
+    kind: Literal["signals"] = "signals"
+    session: str
+    raised_by: str  # "agent:<name>" or "model:<name>"
+    signals: tuple[RaisedSignal, ...]
+
+
+class SpecImported(Model):
+    """An exported specification is handed in again, as a file that has been read (AU-1)."""
+
+    kind: Literal["import"] = "import"
+    document: dict[str, Any]
+    digest: str  # of the file, so that it can be told again
+
+
 class Forwarded(Model):
     """Somebody answered a round of this conversation from another one, by its number, and confirmed it (RP-4).
 
@@ -188,6 +223,9 @@ Event = Annotated[
     | PlaceRestored
     | BotAway
     | TimerDue
+    | GateRefused
+    | SignalsRaised
+    | SpecImported
     | Forwarded,
     Field(discriminator="kind"),
 ]

@@ -76,6 +76,7 @@ class MessageRef(Model):
     quote: str
     link: str | None = None
     card: str | None = None  # the card's platform message id, for an act without a message
+    verbatim: str | None = None  # an imported reference, as the file has it
     confirms: str | None = None  # the message that this act said yes to, where it was asked back (RP-3)
     deleted_at: datetime | None = None  # the message is gone since; what it decided stands (RD-13)
 
@@ -107,6 +108,7 @@ class Option(Model):
     tradeoff: str = ""
     recommended: bool = False
     other: bool = False
+    value: str | None = None  # what the state holds when it is chosen, where that is not its label
 
 
 class Grounding(Model):
@@ -172,3 +174,4 @@ class Answer(Model):
     by_name: str
     ref: MessageRef
     at: datetime
+    claimed_at: datetime | None = None  # of an imported answer: the time that the file claims (AU-1)

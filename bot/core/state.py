@@ -5,6 +5,8 @@ person is asked outside a round's own questions ("shall I take that as …?") wa
 
     Routing --workflow known--> Asking --all questions ended--> Closing --grace over--> Ended
        \\------- no playbook, or an agent named ------------------------------------------^
+
+A specification has many rounds: Asking --all questions ended--> Between --a person's word--> Asking … --> Ended.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from bot.core.events import Forwarded, MessageReceived
 from bot.core.model import Answer, Material, MessageRef, Model, Person, PersonId, Place, Question, Status
 from bot.core.policies import Settings
 from bot.core.replies.reading import Proposal, Reading
+from bot.core.spec import Change, Signal, Spec
 
 SCHEMA = 2  # version of this shape; bot.core.codec brings older ones up
 
@@ -53,10 +56,14 @@ class Item(Model):
 
 
 class Round(Model):
-    """A batch of questions. `revision` counts changes to what is asked, not to what is answered (RD-15)."""
+    """A batch of questions. `revision` counts changes to what is asked, not to what is answered (RD-15).
+
+    `number` counts the session's rounds; `nth` those of its phase's present run, where there are phases.
+    """
 
     id: str  # "<session>.<number>"
     number: int
+    nth: int | None = None
     phase: int | None = None
     trigger: Literal["intake", "ambiguity", "loopback"] = "intake"
     of: int | None = None  # how many rounds the phase may have (RD-7)
@@ -72,6 +79,8 @@ class Round(Model):
     closed_at: datetime | None = None
     notes: tuple[str, ...] = ()  # remarks outside the items that must be kept (corpus `note`)
     bulk_used: bool = False
+    signals: tuple[Signal, ...] = ()  # what an ambiguity pause asks about (SC-1)
+    escalated: bool = False  # an escalation followed it (RD-7)
     tapped: tuple[PersonId, int, datetime] | None = None  # the last tap: who, on which question, when (b50)
     undo: tuple[
         int, ...
@@ -87,12 +96,18 @@ class Round(Model):
 
 
 class Settled(Model):
-    """A question not asked because the request already answers it (RD-5). Known, not a clarification."""
+    """A question not asked because the request, or what was decided before, answers it (RD-5). No clarification.
+
+    `phase`, `field` and `holds` (the value in the words of the state) are those of a specification.
+    """
 
     question: str
     topic: str
     value: str
     source: str  # the words, verbatim
+    phase: int | None = None
+    field: str | None = None
+    holds: str | None = None
 
 
 class Dropped(Model):
@@ -102,6 +117,7 @@ class Dropped(Model):
     topic: str
     reason: str
     later: bool = False
+    phase: int | None = None
 
 
 # -- stages of a session -----------------------------------------------------------------------------------------
@@ -133,13 +149,29 @@ class Closing(Model):
     until: datetime
 
 
+class Between(Model):
+    """No round is open, and nothing goes on before a person's word (SP-2). What the word is about:
+
+    `go` the next step; `settled` a round without questions; `reconfirm` the locked scope; `rationale` the reason for
+    `changes`; `rerun` what a change has made doubtful; `escalation` one of its ways out; `input` the revised input.
+    """
+
+    kind: Literal["between"] = "between"
+    waits: Literal["go", "settled", "reconfirm", "rationale", "rerun", "escalation", "input"] = "go"
+    changes: tuple[Change, ...] = ()
+    doubtful: tuple[int, ...] = ()  # phases that rest on what has changed
+    card: str | None = None  # what it is asked on, where it is asked
+    order: int | None = None  # of that card, once posted
+    after: int | None = None  # the newest message known when it was asked: none up to it answers (RP-7)
+
+
 class Ended(Model):
     kind: Literal["ended"] = "ended"
     how: Literal["completed", "cancelled", "replaced"]
     at: datetime
 
 
-Stage = Annotated[Routing | Asking | Closing | Ended, Field(discriminator="kind")]
+Stage = Annotated[Routing | Asking | Closing | Between | Ended, Field(discriminator="kind")]
 
 
 class Session(Model):
@@ -155,6 +187,7 @@ class Session(Model):
     routed_by: str | None = None
     routed_ref: MessageRef | None = None
     stage: Stage
+    spec: Spec | None = None
     rounds: tuple[Round, ...] = ()
     settled: tuple[Settled, ...] = ()
     dropped: tuple[Dropped, ...] = ()

@@ -16,15 +16,30 @@ from bot.core.events import (
     FileFetched,
     FormSubmitted,
     Forwarded,
+    GateRefused,
     MessageDeleted,
     MessageEdited,
     MessagePosted,
     MessageReceived,
     PlaceLost,
     PlaceRestored,
+    SignalsRaised,
+    SpecImported,
     TimerDue,
 )
-from bot.core.flows import editing, fetching, forms, greeting, handover, listening, pressing, reach, several
+from bot.core.flows import (
+    editing,
+    fetching,
+    forms,
+    greeting,
+    handover,
+    importing,
+    listening,
+    pressing,
+    reach,
+    several,
+    spec_programs,
+)
 from bot.core.model import Person
 from bot.core.state import Conversation
 from bot.core.turn import Turn
@@ -73,6 +88,12 @@ def step(state: Conversation | None, envelope: Envelope, book: Book) -> Step:
             fetching.fetched(turn, event)
         case TimerDue():
             _due(turn, event)
+        case GateRefused():
+            spec_programs.gate_refused(turn, event)
+        case SignalsRaised():
+            spec_programs.signals_raised(turn, event)
+        case SpecImported():
+            importing.imported(turn, event)
         case Forwarded():
             if _admitted(turn, event.person):
                 several.forwarded(turn, event)

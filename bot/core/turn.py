@@ -33,6 +33,7 @@ from bot.core.events import ButtonPressed, Envelope, Forwarded, MessageEdited, M
 from bot.core.model import MessageRef, Person
 from bot.core.policies import POLICIES, Policy, Settings
 from bot.core.routing.pack import Pack
+from bot.core.spec_record import spec_state
 from bot.core.state import Ancient, Ask, Conversation, Ended, Forward, Pending, Round, Session, Settle
 
 MOST_PEOPLE = 200  # kept of those who write in a shared place, the latest
@@ -335,6 +336,11 @@ class Turn:
             belongs=self.belongs,
         )
 
+    def _result(self, session: Session) -> dict[str, Any]:
+        """The hand-over document; a specification's holds its whole state beside it."""
+        made = self.document(session)
+        return made if session.spec is None else {**made, "spec_state": spec_state(session, self.surface)}
+
     def _row(self, session: Session) -> SessionRow:
         ended = session.stage if isinstance(session.stage, Ended) else None
         return SessionRow(
@@ -345,7 +351,7 @@ class Turn:
             request=session.request.text,
             started_at=session.started_at,
             ended_at=ended.at if ended else None,
-            result=self.document(session) if ended else None,
+            result=self._result(session) if ended else None,
         )
 
 

@@ -173,9 +173,14 @@ def round_buttons(round_: Round, bulk: bool) -> tuple[tuple[Button, ...], ...]:
     return tuple(rows)
 
 
-def settled_words(session: Session) -> str:
-    """What the request already answers: `Years to cover (last 5 years); Form of the result (a table)`."""
-    return "; ".join(f"{s.topic} ({s.value})" for s in session.settled)
+def settled_words(session: Session, phase: int | None = None) -> str:
+    """What is known already: `Years to cover (last 5 years); Form of the result (a table)`. Of one phase, if any."""
+    return "; ".join(f"{s.topic} ({s.value})" for s in session.settled if s.phase == phase)
+
+
+def shortened(words: str, most: int = 80) -> str:
+    line = " ".join(words.split())
+    return line if len(line) <= most else line[: most - 1] + "…"
 
 
 TRIGGERS = {"intake": "Intake", "ambiguity": "Ambiguity pause", "loopback": "Loopback"}
@@ -191,7 +196,8 @@ def heading(round_: Round, count: str, number: int | None = None) -> str:
     if round_.phase is None:
         return f"{round_.title} · {count}"
     of = "" if round_.of is None else f" of {round_.of}"
-    return f"[Phase {round_.phase}] Clarification — {TRIGGERS[round_.trigger]} · Round {round_.number}{of}"
+    number = round_.nth or round_.number
+    return f"[Phase {round_.phase}] Clarification — {TRIGGERS[round_.trigger]} · Round {number}{of}"
 
 
 def round_card(
@@ -205,9 +211,16 @@ def round_card(
     if route_note:
         blocks.append(text(route_note))
     blocks.append(text(round_.purpose))
-    if session.settled and not any(i.status != "open" for i in round_.items):
-        blocks.append(text(f"Not asked, because your message says it: {settled_words(session)}."))
-    later = [dropped.topic for dropped in session.dropped if dropped.later]
+    untouched = not any(i.status != "open" for i in round_.items)
+    if round_.signals and untouched:
+        points = sum(signal.points for signal in round_.signals)
+        blocks.append(text(f"Ambiguity score: {points}"))
+        blocks += [text(f"• {s.said} (+{s.points}; {shortened(s.evidence)})") for s in round_.signals]
+    settled = settled_words(session, round_.phase)
+    if settled and untouched and round_.trigger != "ambiguity":
+        known = "your message says it" if round_.phase is None else "it is settled"
+        blocks.append(text(f"Not asked, because {known}: {settled}."))
+    later = [d.topic for d in session.dropped if d.later and d.phase == round_.phase]
     if later:
         blocks.append(text(f"As many as fit one round; left for later: {', '.join(later)}."))
     folded = True
@@ -293,8 +306,8 @@ def still_open(round_: Round, bulk: bool) -> str:
 # -- the end -----------------------------------------------------------------------------------------------------
 
 
-def closing(round_: Round, where: str, seconds: int) -> Message:
-    """The closing echo lists every answer beside its topic and carries Change (RD-16)."""
+def closing_lines(round_: Round) -> list[str]:
+    """Every question of a round that is over, with its answer or its end."""
     resolved = [i for i in round_.items if i.status == "resolved"]
     taken = sum(1 for i in resolved if i.answer and i.answer.via == "accept_recommendations_bulk")
     count = f"{len(resolved)} answer" + ("" if len(resolved) == 1 else "s")
@@ -313,6 +326,12 @@ def closing(round_: Round, where: str, seconds: int) -> Message:
             lines.append(f"{item.number} {item.question.topic}: {answer_words(item.question, item.answer)}")
         else:
             lines.append(f"{item.number} {item.question.topic}: {ENDS.get(item.status, item.status)}")
+    return lines
+
+
+def closing(round_: Round, where: str, seconds: int) -> Message:
+    """The closing echo lists every answer beside its topic and carries Change (RD-16)."""
+    lines = closing_lines(round_)
     wait = f" in {seconds} seconds" if seconds else ""
     lines.append(f"Goes to {where}{wait}. To change one: change {round_.items[0].number} to …")
     return says(*lines, buttons=((Button(token=f"c:{round_.id}", label=CHANGE),),))
@@ -331,7 +350,7 @@ def document_markdown(document: dict[str, Any], title: str) -> str:
     if document["clarifications"]:
         lines += ["## Decisions", ""]
     for entry in document["clarifications"]:
-        lines.append(f"- **{entry['topic']}**: {_decision(entry)}")
+        lines.append(f"- **{entry['topic']}**: {decision_words(entry)}")
         lines.append(f"  - {entry['chosen_via']}, {entry['answered_by']}, {entry['chosen_at']}")
         lines.append(f"  - {' '.join(entry['user_message_ref'].split())}")
     for heading, key in (("Taken from the request", "settled"), ("Still open", "open"), ("Deferred", "deferred")):
@@ -344,7 +363,7 @@ def document_markdown(document: dict[str, Any], title: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _decision(entry: dict[str, Any]) -> str:
+def decision_words(entry: dict[str, Any]) -> str:
     chosen = entry["chosen"]
     words = "" if entry["chosen_text"] is None else f"“{' '.join(entry['chosen_text'].split())}”"
     if chosen is not None:

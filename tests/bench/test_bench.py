@@ -19,6 +19,8 @@ NAMES = [
     "steps_vs_async_orm",
     "postgres_steps",
     "postgres_two_workers",
+    "slack_http",
+    "slack_http_p99",
     "chat_start",
     "growth_start",
     "growth_step_p99",

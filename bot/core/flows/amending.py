@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from bot.core import view
+from collections.abc import Mapping
+
+from bot.core import scope, view
 from bot.core.flows import disputing, handover, intake
 from bot.core.model import Answer, MessageRef, Person
-from bot.core.replies.reading import Reading
+from bot.core.replies.reading import ItemReading, Reading
 from bot.core.state import Amend, Ended, Round, Session
 from bot.core.turn import Turn
 
@@ -28,8 +30,23 @@ def last_closed(turn: Turn, person: Person, about: str | None) -> tuple[Session,
     return found
 
 
+LOCKED = (
+    "The scope is locked, and that answer is part of it. /jump 3 opens the re-confirm, where you describe the change."
+)
+
+
+def locked(session: Session, round_: Round, answers: Mapping[int, ItemReading]) -> bool:
+    """Whether a change would reach into a locked scope: a lock refuses it and says what would lift it (RD-13)."""
+    if session.spec is None or not session.spec.lock.locked:
+        return False
+    return any((i := round_.item(n)) is not None and i.question.field in scope.INPUTS for n in answers)
+
+
 def propose(turn: Turn, session: Session, round_: Round, reading: Reading, person: Person, ref: MessageRef) -> bool:
     """Offer the change for confirmation. False when the reading changes nothing that can be changed."""
+    if locked(session, round_, reading.answers):
+        turn.refuse(person, "the scope is locked", LOCKED, session=session)
+        return True
     answers: dict[int, Answer] = {}
     lines: list[str] = [f"{e.item}: {e.message}" if e.item != "?" else e.message for e in reading.errors]
     for number, item_reading in sorted(reading.answers.items()):
@@ -71,6 +88,8 @@ def propose(turn: Turn, session: Session, round_: Round, reading: Reading, perso
 def _question(session: Session) -> str:
     if isinstance(session.stage, Ended) and session.stage.how != "completed":
         return f"This intake was {session.stage.how} and nothing was handed on. Change its record all the same?"
+    if session.stage.kind != "ended":
+        return "That round is closed. Change its answer all the same?"
     return "This round is closed and its result was handed on. Change it, and send the change after it?"
 
 

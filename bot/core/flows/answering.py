@@ -7,7 +7,17 @@ from datetime import timedelta
 from bot.core import view
 from bot.core.capture import quote
 from bot.core.events import MessageReceived
-from bot.core.flows import commands, fetching, handover, intake, opening, replying, threads
+from bot.core.flows import (
+    commands,
+    fetching,
+    handover,
+    injection,
+    intake,
+    opening,
+    quoting,
+    replying,
+    threads,
+)
 from bot.core.flows.asked_for import materials, request_in
 from bot.core.flows.words import carries_on, pleasantry, yes_or_no
 from bot.core.model import MessageRef
@@ -39,7 +49,10 @@ def round_message(
             )
         turn.outcome, turn.reason = "refused", "older than the round"
         return
-    if _leaves(turn, session, event, ref):
+    if leaves(turn, session, event, ref):
+        return
+    if injection.only_quoted(event.text):
+        quoting.only_quoted(turn, session, round_, event, direct)
         return
     if event.quoted and replying.read(turn, round_, event.quoted, event.decoded).kind in CLAIMS:
         _claimed(turn, session, round_, event, event.quoted, None)
@@ -59,6 +72,7 @@ def round_message(
         turn.refuse(person, "may not answer here", refusal, session=session)
         return
     session = _keep_files(turn, session, event)
+    session = injection.note(turn, session, person, event.text, event.materials)
     if event.materials:  # a file sent with an answer belongs to its proof (b08)
         names = ", ".join(material.name for material in event.materials)
         ref = ref.model_copy(update={"quote": f"{ref.quote} [{quote(names)}]"})
@@ -163,7 +177,7 @@ def _claimed(
     turn.audit("injection_incident", session, event.person, round_, source=source or "quoted", words=quote(words))
 
 
-def _leaves(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef) -> bool:
+def leaves(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef) -> bool:
     """A workflow's command, or the token in front: asked about once, nothing lost either way (RT-7, RT-10)."""
     text = event.text
     if text.lstrip()[:1] not in ("/", "!", "[") and not event.addressed:

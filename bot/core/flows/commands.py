@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bot.core import view
+from bot.core import spec_view, view
 from bot.core.capture import quote
-from bot.core.flows import handover, intake, opening, replying, settings
+from bot.core.flows import handover, intake, opening, phases, replying, settings, spec_steps, threads
 from bot.core.model import MessageRef, Person
 from bot.core.state import Asking, Session
 from bot.core.turn import Turn
@@ -61,6 +61,8 @@ def name_of(session: Session) -> str:
 
 def where(session: Session) -> str:
     round_ = session.round
+    if session.spec is not None and session.stage.kind != "ended":
+        return f"{spec_view.name_of(session.spec.phase)}, {spec_view.phase_words(session, session.spec.phase)}"
     if session.stage.kind == "routing":
         return "waiting for your choice of workflow"
     if session.stage.kind == "asking" and round_ is not None:
@@ -74,11 +76,18 @@ def where(session: Session) -> str:
 def _status(turn: Turn) -> list[str]:
     """Where things stand, in a few lines: the active session, what is open and why, the paused ones."""
     session = turn.state.current
+    if session is not None and session.spec is not None:
+        ahead = phases.ahead(turn, session).words
+        return spec_view.status(session, turn.policy(session).bulk_accept, ahead)
     paused = [s for s in turn.state.sessions if s.stage.kind != "ended" and s.id != turn.state.active]
     ended = [s for s in turn.state.sessions if s.stage.kind == "ended"]
     lines: list[str] = []
     if session is None:
-        lines.append("Nothing is open here.")
+        beside = threads.open_here(turn)
+        lines += [
+            f"Open in a thread: #{r.number} {r.title}: {len(r.open)} of {len(r.questions)} open" for r in beside
+        ]
+        lines += [] if beside else ["Nothing is open here."]
     else:
         lines.append(f"Open: {name_of(session)}: {where(session)}.")
         round_ = session.round
@@ -167,6 +176,8 @@ def again(turn: Turn, session: Session) -> None:
     """Show an open session's card anew: the same questions, never asked as new ones."""
     if session.stage.kind == "routing":
         opening.show_menu(turn, session, anew=True)
+    elif session.spec is not None:
+        spec_steps.again(turn, session)
     elif session.round is not None:
         intake.show_card(turn, session, session.round, anew=True)
         turn.audit("round.reposted", session, round_=session.round, round=session.round.number)

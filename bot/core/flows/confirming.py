@@ -70,7 +70,7 @@ def _chosen(pending: Pending, choice: str) -> str:
 def _reading(turn: Turn, ask: TakeReading, choice: str, person: Person, proof: MessageRef) -> None:
     session = turn.state.session(ask.session)
     round_ = next((r for r in session.rounds if r.id == ask.round), None) if session else None
-    if session is None or round_ is None or session.stage.kind not in ("asking", "closing"):
+    if session is None or round_ is None or not intake.on_the_table(session, round_):
         turn.tell("That round is over; nothing was recorded by this.")
         return
     if choice == "n":

@@ -95,7 +95,7 @@ def edited(turn: Turn, event: MessageEdited) -> None:
             )
         return
     reading = reading.model_copy(update={"answers": changed, "accepted": fresh, "correction": True})
-    if session.stage.kind == "ended":
+    if not intake.on_the_table(session, round_):
         if not amending.propose(turn, session, round_, reading, person, event.ref):
             turn.ignore("the edit changes nothing")
         return

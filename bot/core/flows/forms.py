@@ -60,7 +60,7 @@ def submitted(turn: Turn, event: FormSubmitted) -> None:
     """Record what was sent, or say at each field what is wrong with it."""
     session = turn.state.session(event.round.partition(".")[0])
     round_ = next((r for r in session.rounds if r.id == event.round), None) if session else None
-    if session is None or round_ is None or session.stage.kind not in ("asking", "closing"):
+    if session is None or round_ is None or not intake.on_the_table(session, round_):
         _refused(turn, event, "late form", "This round is over; nothing of the form was recorded.")
         return
     refusal = intake.may_answer(turn, session, event.person)

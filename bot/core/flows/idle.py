@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from bot.core import view
 from bot.core.events import MessageReceived
-from bot.core.flows import amending, intake, opening, replying
+from bot.core.flows import amending, intake, opening, replying, threads
 from bot.core.flows.asked_for import begins_with_command, begins_with_token, materials, request_in
 from bot.core.flows.words import pleasantry
 from bot.core.model import MessageRef
@@ -22,7 +22,8 @@ def idle(turn: Turn, event: MessageReceived, ref: MessageRef, direct: bool) -> N
     if not event.forwarded and _amends(turn, event, ref, direct):
         return
     if not meant:
-        turn.ignore("ordinary talk")
+        if not threads.which_thread(turn, event):
+            turn.ignore("ordinary talk")
         return
     waiting = [s for s in turn.state.sessions if isinstance(s.stage, Asking)]
     if waiting and not event.forwarded and _late_answer(turn, waiting, event, ref):

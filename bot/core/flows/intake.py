@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from bot.core import view
 from bot.core.capture import audit_of, clarification, clarification_id
 from bot.core.circle import Circle
 from bot.core.effects import Audit, Clarification
-from bot.core.flows import disputing, handover
+from bot.core.flows import disputing, handover, phases
 from bot.core.flows.disputing import same
 from bot.core.flows.words import yes_or_no
 from bot.core.model import Answer, MessageRef, Person, Question, Via
@@ -36,8 +37,12 @@ def open_round(
     *,
     note: str | None = None,
     full: bool = False,
+    **of_phase: Any,
 ) -> Session:
-    """Put a round on the table and pause (RD-6). `full`: it reached its ceiling, which is told (RD-4)."""
+    """Put a round on the table and pause (RD-6). `full`: it reached its ceiling, which is told (RD-4).
+
+    `of_phase`: further fields of the `Round`, where it belongs to a phase.
+    """
     number = len(session.rounds) + 1
     name = f"{session.id}.{number}"
     items = tuple(Item(number=n, question=q) for n, q in enumerate(questions, start=1))
@@ -50,26 +55,39 @@ def open_round(
         card=name,
         after=turn.state.newest,
         opened_at=turn.at,
+        **of_phase,
     )
     session = session.model_copy(update={"stage": Asking(), "rounds": (*session.rounds, round_)})
     session = turn.put(session)
+    surfaced(turn, session, round_, full=full)
     card = view.round_card(
         session, round_, bulk=turn.policy(session).bulk_accept, route_note=note, numbered=turn.numbered(session)
     )
     turn.say(card, card=round_.card, session=session, round_=round_)
+    return session
+
+
+def surfaced(turn: Turn, session: Session, round_: Round, *, full: bool = False) -> None:
+    """The entry of a round that is put on the table, whatever asked for it (AU-1)."""
+    questions = [item.question for item in round_.items]
+    more: dict[str, Any] = {}
+    if round_.phase is not None:
+        more["topics"] = {q.id: q.topic for q in questions}
+        more["signals"] = [signal.id for signal in round_.signals]
+        more["settled"] = [s.question for s in session.settled if s.phase == round_.phase]
     turn.audit(
         "intake_round",
         session,
         round_=round_,
-        round=round_.number,
+        round=round_.nth or round_.number,
         trigger=round_.trigger,
         questions=[q.id for q in questions],
         grounding={q.id: f"{q.grounding.kind}: {q.grounding.reference}" for q in questions if q.grounding},
         revision=round_.revision,
         ceiling_reached=full,
-        deferred=[d.question for d in session.dropped if d.later],
+        deferred=[d.question for d in session.dropped if d.later and d.phase == round_.phase],
+        **more,
     )
-    return session
 
 
 def show_card(turn: Turn, session: Session, round_: Round, *, anew: bool = False) -> None:
@@ -79,6 +97,13 @@ def show_card(turn: Turn, session: Session, round_: Round, *, anew: bool = False
         turn.say(message, card=round_.card, session=session, round_=round_)
     else:
         turn.redraw(round_.card, message, session, round_)
+
+
+def on_the_table(session: Session, round_: Round) -> bool:
+    """Whether answers to this round still count at once: it is the session's last one, and not handed on (RD-13)."""
+    last = session.round is not None and session.round.id == round_.id
+    waits = session.stage.waits if session.stage.kind == "between" else None
+    return last and (session.stage.kind in ("asking", "closing") or waits == "go")
 
 
 def before_the_round(round_: Round, order: int | None) -> bool:
@@ -209,7 +234,11 @@ def resolve(
         update={"platform_at": turn.envelope.platform_at}
     )
     turn.records.append(record)
-    turn.records.append(audit_of(record, event))
+    entry = audit_of(record, event)
+    person = getattr(turn.envelope.event, "person", None)
+    if person is not None and person.through is not None and person.id == answer.by:  # b13
+        entry = entry.model_copy(update={"details": {**entry.details, "through": person.through}})
+    turn.records.append(entry)
     return session, round_
 
 
@@ -441,7 +470,9 @@ def echo(
 
 
 def close(turn: Turn, session: Session, round_: Round, lead: Sequence[str] = ()) -> Session:
-    """Every question has ended: echo all of it, and hand over after the grace (RD-16)."""
+    """Every question has ended: echo all of it, and hand over after the grace (RD-16). A specification waits."""
+    if session.spec is not None:
+        return phases.answered(turn, session, round_, lead)
     until = turn.at + turn.book.grace
     already = round_.closed_at is not None
     round_ = round_.model_copy(update={"closed_at": turn.at})

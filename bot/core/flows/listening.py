@@ -6,6 +6,7 @@ from bot.core.capture import quote
 from bot.core.events import MessageReceived
 from bot.core.flows import (
     answering,
+    between,
     commands,
     confirming,
     gathering,
@@ -15,6 +16,7 @@ from bot.core.flows import (
     labels,
     opening,
     several,
+    spec_commands,
     threads,
     unreadable,
     voices,
@@ -78,9 +80,14 @@ def _belongs(turn: Turn, event: MessageReceived) -> None:
     if mentioned:
         event = event.model_copy(update={"text": bare, "addressed": True})
     taken_off = event.addressed and f"@{turn.bot_name}" not in event.text  # by the adapter
-    said = command(event.text, turn.bot_name, mentioned=mentioned or taken_off)
+    mentioned = mentioned or taken_off
+    said = command(event.text, turn.bot_name, mentioned=mentioned)
     if said is not None and event.forwarded is None:
         commands.run(turn, *said, person, ref)
+        return
+    bound = _bound(turn, about)
+    if event.forwarded is None and (ordered := spec_commands.parsed(turn, event.text, mentioned=mentioned)):
+        spec_commands.run(turn, *ordered, person, ref, bound[0] if bound is not None else None)
         return
     direct = event.addressed or about is not None
     if event.forwarded is None:
@@ -89,7 +96,6 @@ def _belongs(turn: Turn, event: MessageReceived) -> None:
         if answered is not None:
             confirming.decide(turn, *answered, person, ref)
             return
-    bound = _bound(turn, about)
     if event.unreadable and not event.text.strip():
         spoken_of = bound[0] if bound is not None else turn.state.current
         unreadable.received(turn, event, spoken_of, direct or threads.asked_here(turn, event, spoken_of))
@@ -103,6 +109,11 @@ def _belongs(turn: Turn, event: MessageReceived) -> None:
         return
     if bound is not None and isinstance(bound[0].stage, Routing):
         _menu(turn, bound[0], event, ref, direct)
+        return
+    if bound is not None and between.earlier_round(turn, *bound, event, ref):
+        return
+    if bound is not None and bound[0].stage.kind == "between":
+        between.message(turn, bound[0], event, ref, direct)
         return
     if bound is not None and bound[1] is not None and bound[0].stage.kind == "asking":
         answering.round_message(turn, bound[0], bound[1], event, ref, direct)
@@ -127,6 +138,8 @@ def _belongs(turn: Turn, event: MessageReceived) -> None:
             answering.round_message(turn, session, session.round, event, ref, direct)
         case "closing":
             grace.closing_message(turn, session, event, ref, direct)
+        case "between":
+            between.message(turn, session, event, ref, direct)
         case "ended":
             turn.set(active=None)
             idle.idle(turn, event, ref, direct)

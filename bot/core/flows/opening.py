@@ -10,7 +10,7 @@ from bot.core.capture import quote
 from bot.core.circle import entry
 from bot.core.effects import Block, Button, Message
 from bot.core.events import MessageReceived
-from bot.core.flows import fetching, handover, intake
+from bot.core.flows import fetching, handover, intake, spec
 from bot.core.model import Material, MessageRef, Person
 from bot.core.policies import POLICIES
 from bot.core.replies import read_reply
@@ -106,28 +106,11 @@ EVERYBODY = ("all", "channel", "everyone", "here")  # mentions that name nobody 
 def start(turn: Turn, session: Session, verdict: Verdict, ref: MessageRef) -> Session:
     """Begin the workflow: its round, or straight to the hand-over where there is nothing to ask (RD-17, RT-15)."""
     assert verdict.workflow is not None
+    if verdict.workflow == spec.WORKFLOW:
+        return spec.begin(turn, _routed(turn, session, verdict, ref, "spec"), ref)
     playbook = turn.book.playbooks.get(verdict.workflow)
     policy = POLICIES[playbook.policy if playbook else "playbook"]
-    session = turn.put(
-        session.model_copy(
-            update={
-                "workflow": verdict.workflow,
-                "routed_by": verdict.by,
-                "routed_ref": ref,
-                "policy": policy.name,
-            }
-        )
-    )
-    turn.audit(
-        "route.chosen",
-        session,
-        session.requester,
-        workflow=verdict.workflow,
-        by=verdict.by,
-        words=verdict.trigger,
-        direct_mode=verdict.direct_mode,
-        user_message_ref=f'{ref.id}: "{ref.quote}"',
-    )
+    session = _routed(turn, session, verdict, ref, policy.name)
     if playbook is None:
         return _straight(turn, session, "")
     supplied = tuple(m for m in session.request.materials if m.kind != "named")  # what is only named is not here
@@ -142,6 +125,31 @@ def start(turn: Turn, session: Session, verdict: Verdict, ref: MessageRef) -> Se
         taken = handover.destination(session)
         note = f"I took this as: {taken}. If that is wrong, press or write “something else”."
     return intake.open_round(turn, session, built.asked, playbook.title, playbook.purpose, note=note, full=built.full)
+
+
+def _routed(turn: Turn, session: Session, verdict: Verdict, ref: MessageRef, policy: str) -> Session:
+    """The workflow is settled, with what settled it."""
+    session = turn.put(
+        session.model_copy(
+            update={
+                "workflow": verdict.workflow,
+                "routed_by": verdict.by,
+                "routed_ref": ref,
+                "policy": policy,
+            }
+        )
+    )
+    turn.audit(
+        "route.chosen",
+        session,
+        session.requester,
+        workflow=verdict.workflow,
+        by=verdict.by,
+        words=verdict.trigger,
+        direct_mode=verdict.direct_mode,
+        user_message_ref=f'{ref.id}: "{ref.quote}"',
+    )
+    return session
 
 
 def _straight(turn: Turn, session: Session, why: str) -> Session:

@@ -6,7 +6,7 @@ from bot.core import view
 from bot.core.capture import iso
 from bot.core.effects import Reply
 from bot.core.events import ButtonPressed
-from bot.core.flows import confirming, forms, handover, intake, opening, undoing
+from bot.core.flows import confirming, forms, handover, intake, opening, spec_words, undoing
 from bot.core.model import Person
 from bot.core.replies.reading import ItemReading
 from bot.core.state import Asking, Item, Round, Routing, Session
@@ -37,6 +37,8 @@ def press(turn: Turn, event: ButtonPressed) -> None:
                 _gone(turn, rest)
             else:
                 handover.show_record(turn, session)
+        case "s":
+            spec_words.pressed(turn, rest, event.person, event.ref)
         case "e":
             session = turn.state.session(rest)
             if session is None:
@@ -106,7 +108,7 @@ def _answer(turn: Turn, rest: str, event: ButtonPressed) -> None:
         turn.outcome, turn.reason = "refused", "unknown button"
         turn.notice("This button does not fit the question any more; please answer by text.")
         return
-    if session.stage.kind not in ("asking", "closing"):
+    if not intake.on_the_table(session, round_):
         _late(turn, session, item)
         return
     if not _allowed(turn, session, event.person):
@@ -167,7 +169,7 @@ def _accept_all(turn: Turn, rest: str, event: ButtonPressed) -> None:
         _gone(turn, name.partition(".")[0])
         return
     session, round_ = found
-    if session.stage.kind != "asking":
+    if session.stage.kind != "asking" or not intake.on_the_table(session, round_):
         _late(turn, session, None)
         return
     if not _allowed(turn, session, event.person):
@@ -241,7 +243,7 @@ def _undo(turn: Turn, name: str, event: ButtonPressed) -> None:
         _gone(turn, name.partition(".")[0])
         return
     session, round_ = found
-    if session.stage.kind not in ("asking", "closing") or not round_.undo:
+    if not intake.on_the_table(session, round_) or not round_.undo:
         turn.outcome, turn.reason = "refused", "late tap"
         turn.notice("That can't be undone any more. To change an answer write, for example: change 1 to …")
     elif event.person.id not in (round_.undo_by, session.requester.id):

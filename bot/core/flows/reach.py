@@ -21,7 +21,7 @@ from bot.core.events import (
 )
 from bot.core.flows import opening
 from bot.core.flows.commands import name_of, where
-from bot.core.state import Round, Session
+from bot.core.state import Between, Round, Session
 from bot.core.turn import Turn
 
 MOST_SHOWN = 3  # rounds shown again in one place; the rest are named
@@ -58,6 +58,11 @@ def posted(turn: Turn, event: MessagePosted) -> None:
         if session.undelivered is not None and (event.card == session.id or event.card.startswith(f"{session.id}.")):
             turn.audit("delivery.restored", session, card=event.card)
             session = _keep(turn, session.model_copy(update={"undelivered": None}))
+        stage = session.stage
+        if isinstance(stage, Between) and stage.card == event.card and stage.order is None and not event.unsure:
+            session = _keep(
+                turn, session.model_copy(update={"stage": stage.model_copy(update={"order": event.order})})
+            )
         for round_ in session.rounds:
             if round_.card == event.card:
                 now = round_.model_copy(update={"message": event.message, "order": _first(round_, event)})

@@ -6,18 +6,24 @@ from the people asked, and nobody else's; their prose only where the question wa
 
 from __future__ import annotations
 
+import re
+
 from bot.core import view
 from bot.core.circle import Circle
+from bot.core.elsewhere import OpenRound, root
 from bot.core.events import MessageReceived
-from bot.core.flows import handover, opening
+from bot.core.flows import handover, intake, opening, replying
 from bot.core.flows.asked_for import materials, request_in
 from bot.core.flows.words import pleasantry
 from bot.core.model import MessageRef
+from bot.core.replies import read_reply
 from bot.core.replies.reading import Reading
 from bot.core.routing import read_menu_answer
 from bot.core.state import Routing, Session
 from bot.core.turn import Turn
 
+NUMBERED = re.compile(r"(?<!\w)\d{1,2}\s*[:.)=-]?\s*\w")  # hardly anything else is an answer, said to nobody
+LONGEST = 300  # characters of a loose answer
 BARE = 4  # words of a message that is nothing but a letter, and some politeness around it
 
 
@@ -94,3 +100,37 @@ def through_an_app(turn: Turn, event: MessageReceived) -> None:
         "Please type or press your answer yourself, or ask the operator to trust that app.",
     )
     turn.say(view.says(*words), only_to=person if turn.shared else None)
+
+
+# -- a place with several threads ----------------------------------------------------------------------------------
+
+
+def open_here(turn: Turn) -> tuple[OpenRound, ...]:
+    """The rounds that are open in the threads of this place, or beside this thread."""
+    if not turn.shared:
+        return ()
+    place = root(turn.envelope.place.conversation)
+    return tuple(one for one in turn.elsewhere() if root(one.conversation) == place)
+
+
+def which_thread(turn: Turn, event: MessageReceived) -> bool:
+    """An answer said loose while several intakes are open in the threads of this place: which is meant? (RP-7)"""
+    loose = turn.whole_place is not None and not event.in_thread and event.forwarded is None
+    if not loose or len(event.text) > LONGEST or NUMBERED.search(event.text) is None:
+        return False
+    fitting = []
+    for one in open_here(turn):
+        slots = tuple(replying.slot(q.number, q.question, q.held) for q in one.questions)
+        reading = read_reply(event.text, slots, turn.book.phrases, decoded=event.decoded)
+        if reading.shaped and intake.refused(turn, one.circle, event.person) is None:
+            fitting.append(one)
+    if len(fitting) < 2:
+        return False
+    listed = ", ".join(f"#{one.number} {one.title}" for one in fitting)
+    turn.refuse(
+        event.person,
+        "which intake",
+        f"Several intakes are open here: {listed}. Nothing is recorded.",
+        f"Answer in the thread of the one you mean, or put its number in front: #{fitting[0].number} {event.text}",
+    )
+    return True

@@ -29,3 +29,4 @@ async def talk(request: pytest.FixtureRequest) -> AsyncIterator[Talk]:
     assert not server.silent
     assert not server.sloppy
     assert not server.strays
+    assert not server.unseen

@@ -93,6 +93,8 @@ async def test_b13_words_that_an_app_posts_in_a_person_s_name(talk: Talk) -> Non
     talk.ana.reply(asked, "1: B", through=dictate)
     await talk.settle()
     assert talk.answers == {"years": "B"}
+    [entry] = [one for one in talk.audit if one.event == "clarification_resolved"]
+    assert "Dictate" in entry.details["through"]
 
 
 async def test_b17_decode_once_and_escape_once(talk: Talk) -> None:
@@ -209,3 +211,22 @@ async def test_b58_forwarded_words_decide_nothing(talk: Talk) -> None:
     await talk.settle()
     assert len(talk.opened()) == 1
     assert talk.opened()[0].current is not None
+
+
+async def test_b01_with_several_open_the_bot_asks_which(talk: Talk) -> None:
+    """RP-7. Privately, and nothing is recorded."""
+    await talk.begin(talk.ana)
+    await talk.begin(talk.ben)
+    talk.ana.say("1: C", talk.triage)
+    talk.ana.say("see you at 10: the usual place", talk.triage)
+    await talk.settle()
+    assert talk.answers == {}
+    asked = [m for m in talk.mine() if m.only_to == talk.ana.id]
+    assert len(asked) == 1
+    assert "#1 Literature review, #2 Literature review" in asked[0].text
+    talk.ana.say("#2 1: C", talk.triage)
+    await talk.settle()
+    assert talk.answers == {"years": "C"}
+    talk.ana.command("/askfirst", "status", talk.triage)
+    await talk.settle()
+    assert "Open in a thread: #1" in talk.words()[-1]

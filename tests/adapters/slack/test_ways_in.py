@@ -224,3 +224,34 @@ async def test_words_said_by_a_message_are_marked_as_what_they_are(talk: Talk) -
     await talk.settle()
     events = [c.envelope.event for c in talk.store.commits if isinstance(c.envelope.event, MessageReceived)]
     assert [event.summons for event in events] == [False, True]
+
+
+async def test_a_user_group_may_be_who_answers(talk: Talk) -> None:
+    """RD-12. Named by its mention; whoever is in it counts, and nobody else."""
+    cleo = talk.server.person("Cleo")
+    cleo.join(talk.triage)
+    talk.server.user_group("owners", talk.ben)
+    talk.ana.say("@askfirst settings answers listed @owners", talk.triage)
+    await talk.settle()
+    asked = await talk.begin()
+    cleo.reply(asked, "1: A")
+    await talk.settle()
+    assert talk.answers == {}
+    talk.ben.reply(asked, "1: B")
+    await talk.settle()
+    assert talk.answers == {"years": "B"}
+
+
+async def test_where_the_app_is_not_it_says_so_at_once(talk: Talk) -> None:
+    """CH-7. Commands and shortcuts work there; a card would reach nobody."""
+    secret = talk.server.channel("secret", talk.ana, private=True, bot=False)
+    said = talk.ana.say("lit-review this", secret)
+    talk.ana.command("/clarify", "lit-review this", secret)
+    talk.ana.shortcut("clarify_this", on=said)
+    await talk.settle()
+    assert sum("/invite" in line for line in talk.ana.sees(secret)) == 2
+    assert not talk.store.commits
+    talk.ana.invite_bot(secret)
+    talk.ana.command("/clarify", "lit-review this", secret)
+    await talk.settle()
+    assert talk.store.commits
