@@ -48,7 +48,7 @@ def test_a_small_run_writes_every_figure(
         assert figure["unit"] in ("/s", "ms", "MB")
     printed = capsys.readouterr().out.splitlines()[
         -len(NAMES) - 1 :
-    ]  # before it, what the measured parts have logged
+    ]  # what was logged comes before
     assert [line.split()[0] for line in printed] == ["figure", *NAMES]
 
 
