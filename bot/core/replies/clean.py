@@ -22,6 +22,7 @@ from bot.core.replies.tokens import fold
 
 _ENTITY: Final = re.compile(r"&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z]{2,8}\d{0,2});")
 _ANGLE: Final = re.compile(r"<([@#!][^<>\n]{1,80}|(?:https?|mailto|tel)[^<>\n]{1,2000})>")
+_FILLED_IN: Final = re.compile(r"<([A-Za-z]|\d{1,3})>")  # "1: <B>", as a manual writes what to fill in
 _LINK: Final = re.compile(r"\[([^\[\]\n]{1,200})\]\(([^()\s]{1,500})\)")
 _FENCE: Final = re.compile(r"```(?:[a-z]{1,12}\n)?")
 _STRUCK: Final = re.compile(r"~~[^~\n]+~~|(?<![\w~])~(?=\S)[^~\n]+~(?![\w~])")
@@ -102,6 +103,7 @@ def clean(raw: str, book: PhraseBook, *, decoded: bool = False) -> Clean:
 def _platform_tokens(text: str) -> str:
     if "<" in text:
         text = _ANGLE.sub(_angle, text)
+        text = _FILLED_IN.sub(r"\1", text)
     if "&" in text:
         text = _ENTITY.sub(lambda found: html.unescape(found.group()), text)
     return text

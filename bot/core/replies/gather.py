@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from bot.core.replies.exceptions import restricted
-from bot.core.replies.letters import AFTER_A
+from bot.core.replies.letters import AFTER_A, with_note
 from bot.core.replies.message import Message
 from bot.core.replies.reading import ItemError, Slot
 from bot.core.replies.statement import Statement
@@ -347,10 +347,12 @@ def _item_value(msg: Message, item: Statement, start: int, end: int, slot: Slot)
         return read_value(msg, start, end, slot, glued=item.glued)
     value = read_value(msg, start, item.value_end, slot, glued=True)
     if item.tail < end and msg.skip_decoration(item.tail, end) < end:
-        if msg.is_mark(item.tail, "?"):
-            return Value("tentative", letter=value.letter, said=msg.words(item.first, end))
         if msg.at("and", end - 1) == end:
             end -= 1
+        if value.kind == "letter" and value.letter in slot.letters and value.letter != slot.other:
+            return with_note(msg, value.letter, item.tail, end, slot, msg.words(item.first, end))
+        if msg.is_mark(item.tail, "?"):
+            return Value("tentative", letter=value.letter, said=msg.words(item.first, end))
         text = msg.words(item.tail, end)
         if not text:
             return value

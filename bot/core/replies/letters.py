@@ -17,6 +17,7 @@ from bot.core.replies.reading import Slot
 from bot.core.replies.value import Value, asks, letter_ends, note_of, other_words, skip_leads
 
 _JOINTS: Final = "+/&,-"
+_MOST_FRAMED: Final = 5  # "is a bit", "ist mir"; more words stand between a letter and no verdict on it
 _AT_TIMES: Final = ("later", "put_off", "time", "pause")
 AFTER_A: Final = (
     "note", "polite", "for", "recommended", "correct", "agree", "except", "and", "or", "later", "ordinal",
@@ -76,6 +77,10 @@ def after_letter(msg: Message, at: int, after: int, end: int, slot: Slot, said: 
         return _after_negation(msg, at, end, slot, said, stop)
     if slot.labels and letter in slot.letters and (named := _labelled(msg, letter, after, end, slot, said)):
         return named
+    if letter in slot.letters and letter != slot.other and (
+        turned := _against(msg, letter, after, end, slot, said)
+    ) is not None:  # fmt: skip
+        return turned
     plain_word = after < end and msg.tokens[after].kind == "word" and not msg.any_at(AFTER_A, after, end)
     praise = msg.at("agree", after, end) if after < end else 0
     if praise and msg.is_word(praise) and praise < end and not msg.any_at(("note", "polite", "and"), praise, end):
@@ -87,7 +92,7 @@ def after_letter(msg: Message, at: int, after: int, end: int, slot: Slot, said: 
     if not known and msg.any_at(("agree", "disagree", "skip"), at, end) and not strange:
         return None
     if not glued and after == at + 1 and _grown_on(msg, after):
-        return Value("unclear", said=said)
+        return Value("unclear", said=said) if known else None
     if plain_word and after == at + 1 and not msg.letter(after, end):
         if token.lower and token.fold in WORDLIKE and not (glued and known):
             return None
@@ -204,10 +209,60 @@ def _dashed_letters(msg: Message, i: int, end: int) -> bool:
     return bool(msg.letter(i + 1, end)) and msg.is_mark(i + 2, "-(")
 
 
+def _against(msg: Message, letter: str, i: int, end: int, slot: Slot, said: str) -> Value | None:
+    """ "A is too expensive": the letter is turned down. "…, so B" chooses another one; else none is chosen."""
+    i = msg.skip_marks(i, end, ",:-(\"”’'»)]")
+    stop = 0
+    for _ in range(_MOST_FRAMED):
+        refused = msg.at("disagree", i, end)
+        stop = msg.at("against", i, end) or (refused if refused and msg.is_edge(refused) else 0)
+        framed = msg.any_at(("copula", "lead", "filler", "article"), i, end)
+        if stop or not framed or msg.letter(i, end):
+            break
+        i = framed
+    if not stop or msg.is_mark(stop, "?"):
+        return None
+    if (rather := _preferred(msg, letter, stop, end, slot)) > 0:
+        return with_note(msg, msg.letter(rather), rather + 1, end, slot, said)
+    return Value("negative_only", said=said)
+
+
+def _preferred(msg: Message, letter: str, start: int, end: int, slot: Slot) -> int:
+    """Where another option is named as the choice: "so B", "，选B", "のでB"."""
+    for i in msg.letters_in(start, end):
+        other = msg.letter(i, end)
+        if not other or other == letter or other not in slot.letters or not letter_ends(msg, i, end):
+            continue
+        said = msg.tokens[i - 1]
+        if said.kind == "char" or msg.is_edge(i - 1) or any(
+            msg.any_at(("lead", "contrast", "correct"), k) == i for k in range(max(start, i - 5), i)
+        ):  # fmt: skip
+            return i
+    return 0
+
+
+def _outdone(msg: Message, letter: str, start: int, end: int, slot: Slot) -> str:
+    """ "A would be nice but B is realistic": the other option, which has the last word."""
+    if not msg.has("contrast"):
+        return ""
+    for i in msg.places("contrast", start, end):
+        at = skip_leads(msg, msg.at("contrast", i, end) or end, end)
+        other = msg.letter(at, end)
+        if other and other != letter and other in slot.letters and (
+            letter_ends(msg, at, end) or msg.any_at(("copula", "verdict", "hedge"), at + 1, end)
+        ):  # fmt: skip
+            return other
+    return ""
+
+
 def with_note(msg: Message, letter: str, after: int, end: int, slot: Slot, said: str) -> Value:
     """A known letter and whatever follows it."""
     if msg.doubts(after, end):
         return Value("tentative", letter=letter, said=said)
+    if letter != slot.other and (turned := _against(msg, letter, after, end, slot, said)) is not None:
+        return turned
+    if letter != slot.other and (other := _outdone(msg, letter, after, end, slot)):
+        return Value("tentative", letter=other, said=said)
     rest = after
     while rest < end and (msg.is_mark(rest, ",.:;-=+!、。|*") or msg.is_break(rest)):
         rest += 1
@@ -220,14 +275,14 @@ def with_note(msg: Message, letter: str, after: int, end: int, slot: Slot, said:
         if label.letter != letter:
             return Value("conflict", said=said)
         return Value("letter", letter, note=label.note, said=said)
-    if msg.at("hedge", rest, end) or msg.at("or", rest, end) or _unsure_after(msg, rest, end):
+    inner = rest + 1 if msg.is_mark(rest, "(") else rest
+    if msg.any_at(("hedge", "or"), inner, end) or _unsure_after(msg, rest, end):
         return Value("tentative", letter=letter, said=said)
     copula = msg.at("copula", rest, end) if rest == after else 0
     if copula and not msg.at("verdict", rest, end) and not msg.any_at(("agree", "recommended"), copula, end):
         return Value("tentative", letter=letter, said=said)
     if _moves_on(msg, letter, rest, end, slot):
         return Value("tentative", letter=letter, said=said)
-    inner = rest + 1 if msg.is_mark(rest, "(") else rest
     named = msg.at("recommended", inner, end)
     if named and (named >= end or msg.is_mark(named, ")") or msg.is_edge(named)):
         if slot.recommended and slot.recommended != letter:

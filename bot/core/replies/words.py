@@ -13,6 +13,7 @@ from bot.core.replies.message import Message
 from bot.core.replies.reading import Slot
 from bot.core.replies.value import Value, asks, letter_ends, note_of, other_words, skip_leads
 
+_LONGEST_NAME: Final = 5  # words; more is an instruction and no name
 _AFTER_SKIP: Final = ("polite", "for", "later", "filler", "item", "note")
 
 
@@ -145,7 +146,10 @@ def _deferred(msg: Message, start: int, at: int, end: int) -> str | None:
     if any(heads(i) and msg.letter(i, end) and letter_ends(msg, i, end) for i in msg.letters_in(start, end)):
         return None
     tail = range(max(start + 1, end - 11), end)
-    if any(msg.at("theirs", i) == end for i in tail) and not any(msg.at("unsure", i) == end for i in tail):
+    unsure = any(msg.at("unsure", i) == end for i in (start, *tail))
+    if not unsure and any(msg.at("theirs", i) == end for i in tail):
+        return "deferred"
+    if (stop := msg.at("consult", at, end) or msg.at("consult", start, end)) and _ends_in_name(msg, stop, end):
         return "deferred"
     names = ("later", "put_off", "postpone")
     for i in (i for name in names for i in msg.places(name, start, end) if heads(i)):
@@ -157,6 +161,19 @@ def _deferred(msg: Message, start: int, at: int, end: int) -> str | None:
         if asked > i + 1 and (asked >= end or msg.any_at(("for", "time"), asked)):
             return "deferred"
     return None
+
+
+def _ends_in_name(msg: Message, i: int, end: int) -> bool:
+    """ "Ask Tom", "ask the legal team first": whom to ask, and nothing to ask them for."""
+    i = msg.any_at(("article", "for"), i, end) or i
+    last = min(end, i + _LONGEST_NAME)
+    name = i
+    while i < last and msg.tokens[i].kind in ("word", "char", "mention") and not msg.any_at(
+        ("for", "to", "conditional", "limit", "note", "and"), i, end
+    ):  # fmt: skip
+        i += 1
+    i = msg.skip_marks(i, end, ".!,")
+    return i > name and (i >= end or bool(msg.any_at(("later", "time", "note", "polite"), i)))
 
 
 def _led_recommended(msg: Message, at: int, end: int, name: str, passed: set[int] | None = None) -> int:
