@@ -154,6 +154,7 @@ def take(msg: Message, sums: Sums, statement: Statement, following: Statement | 
             statement.start,
         )
         tail = statement.tail if statement.tail >= 0 else head
+        end = _without_joint(msg, tail, end)
         if any(msg.at("recommended", i, statement.end) for i in msg.places("recommended", tail, statement.end)):
             sums.accepted = True
         elif end > tail and msg.skip_decoration(tail, end) < end:
@@ -200,15 +201,21 @@ def _take_rest(msg: Message, sums: Sums, statement: Statement) -> None:
         value = Value("recommended")
     sums.rest = value if value.kind in ("letter", "recommended", "skip", "ambiguous_agreement") else None
     tail = statement.tail if statement.tail >= 0 else end
-    last = statement.end
-    while last > tail and any(
-        msg.any_at(("note", "limit", "and"), k) == last for k in range(max(tail, last - 2), last)
-    ):
-        last -= 1  # a "but" before the next statement
+    last = _without_joint(msg, tail, statement.end)
     if msg.skip_decoration(tail, last) < last:
         sums.notes.append(msg.words(tail, last))
         bulk = sums.rest is not None and sums.rest.kind == "recommended"
         sums.unplaced = sums.unplaced or (bulk and restricted(msg, tail, last))
+
+
+def _without_joint(msg: Message, start: int, end: int) -> int:
+    """Without a "but" before the next statement."""
+    while end > start and (
+        msg.is_edge(end - 1)
+        or any(msg.any_at(("note", "limit", "and"), k) == end for k in range(max(start, end - 2), end))
+    ):
+        end -= 1
+    return end
 
 
 def _core_end(msg: Message, statement: Statement) -> int:

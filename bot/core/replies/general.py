@@ -24,7 +24,7 @@ _COVER: Final = (
     "option", "for", "everywhere", "number", "unsure", "carry_on",
 )  # fmt: skip
 
-_TAKES: Final = ("withdraw", "reject", "skip", "unsure", "explain", "later", "leave", "agree", "negate")
+_TAKES: Final = ("withdraw", "reject", "skip", "unsure", "explain", "later", "leave", "agree", "negate", "negative")
 # What a statement may begin with; most words are none of these, and are passed by.
 _TAKES_NUMBERS: Final = frozenset(_TAKES)
 _LEADS: Final = frozenset(("lead", "option", "article"))
@@ -43,7 +43,9 @@ def value_first(msg: Message, i: int, inside: bool = False) -> Statement | None:
             continue
         j = skip_fill(msg, found[name][0])
         at = skip_leads(msg, found[name][0], msg.count)
-        if name == "negate" and msg.letter(at) and (joint := msg.at("for", at + 1)):
+        if name == "negative" and not msg.letter(at):
+            continue
+        if name in ("negate", "negative") and msg.letter(at) and (joint := msg.at("for", at + 1)):
             return numbered_tail(msg, i, i, at + 1, joint, "negative")
         statement = numbered_tail(msg, i, i, found[name][0], j, name)
         if statement is not None:
@@ -56,7 +58,8 @@ def value_first(msg: Message, i: int, inside: bool = False) -> Statement | None:
         if msg.is_mark(stop, "(") and (inner := msg.at("recommended", stop + 1)) and msg.is_mark(inner, ")"):
             stop = inner + 1
     else:
-        stop = msg.any_at(("recommended", "delegate", "ordinal", "last", "accept"), at)
+        stop = msg.any_at(("recommended", "delegate", "ordinal", "last", "accept"), at) or _ranked(msg, i, at)
+        at = i if stop == at + 1 and msg.tokens[at].kind == "num" else at
         if not stop and (stop := msg.at("other", at)) and not msg.at("for", stop):
             return None
         if not stop:
@@ -70,10 +73,23 @@ def value_first(msg: Message, i: int, inside: bool = False) -> Statement | None:
     stop = stop if msg.at("for", stop) else msg.at("verdict", stop) or stop
     joint = msg.at("for", stop) or (stop if msg.at("rest", stop) else 0)
     if not joint:
-        if not msg.at("accept", at):
+        if not msg.at("accept", at) and not (msg.at("delegate", at) and _left_alone(msg, stop)):
             return None
         joint = stop
     return numbered_tail(msg, i, at, stop, joint, "" if not msg.at("accept", at) else "recommended")
+
+
+def _ranked(msg: Message, i: int, at: int) -> int:
+    """ "Option 2 for 1": past the option's number."""
+    if not any(msg.at("option", k) == at for k in range(i, at)) or at >= msg.count:
+        return 0
+    return at + 1 if msg.tokens[at].kind == "num" and msg.at("for", at + 1) else 0
+
+
+def _left_alone(msg: Message, i: int) -> bool:
+    """ "You pick 2": a number of the round without a value of its own."""
+    numbers = numbers_at(msg, i, tail=True)
+    return numbers is not None and all(n in msg.by_number for n in numbers.values) and not begins_value(msg, numbers.end)
 
 
 def _label_first(msg: Message, i: int, at: int) -> Statement | None:
@@ -108,6 +124,8 @@ def numbered_tail(msg: Message, first: int, value: int, value_end: int, j: int, 
         and (begins_value(msg, numbers.end) or msg.at("and", value_end))
     ):
         return None  # "accept recommendations and 2: C"
+    if numbers is not None and forced in ("unsure", "agree") and begins_value(msg, numbers.end):
+        return None  # "hmm 1 A"
     ended = numbers is not None and (msg.is_edge(numbers.end) or bool(msg.at("polite", numbers.end)))
     if numbers is None or (numbers.word and not numbers.noun and forced and not ended):
         return None

@@ -43,6 +43,7 @@ from bot.core.replies.statement import Place, Statement
 from bot.core.replies.value import letter_ends, skip_leads
 
 _GIVEN: Final = frozenset(("missed", "change"))
+_EXCEPTED: Final = ("letter", "ordinal", "recommended", "skip", "later", "unsure", "put_off")
 _OPENERS: Final = "\"“”„«‘'「『([{|<*~•#-"
 
 
@@ -105,7 +106,7 @@ class Parser:
                 place = "sep" if place != "line" else place
                 i += 1
                 continue
-            elif place != "mid" and (joined := msg.at("and", i) or (i + 1 if token.fold in "&+" else 0)):
+            elif place != "mid" and (joined := self._joint(i)):
                 place = "conn"
                 i = joined
                 continue
@@ -184,6 +185,11 @@ class Parser:
             return 0
         alike = self._weak_style and msg.letter(item.start) and letter_ends(msg, item.start, msg.count)
         return stop if item.bound or item.glued or alike else 0
+
+    def _joint(self, i: int) -> int:
+        """Past "and"; the "n" of "n/a" is none."""
+        joined = self.msg.at("and", i) or (i + 1 if self.msg.tokens[i].fold in "&+" else 0)
+        return joined if joined and joined >= self.msg.at("skip", i) else 0
 
     # -- bookkeeping -----------------------------------------------------------------------------------------
 
@@ -320,6 +326,9 @@ class Parser:
             return None  # Russian "раз в неделю": the letter is a preposition
         item = Statement("item", first, start, start, numbers.values, glued=glued, bound=bound, ranged=numbers.ranged)
         following = numbers.values[0] == self._last + 1
+        if not bind and len(numbers.values) > 1 and (every := msg.at("all", start)) and msg.letter(every):
+            start = item.start = item.end = every  # "1, 2, 3 all B"
+            core = core_at(msg, start, loose=True)
         excepts = excepting(self.out)
         if (stop := msg.at("becomes", start)) and msg.at("correct", start) == stop:
             start = item.start = item.end = stop
@@ -328,11 +337,11 @@ class Parser:
             return others
         if excepts and place in ("sep", "conn", "line"):
             named = msg.at("which", msg.skip_marks(numbers.end, msg.count, ",-:;"))
-            if named and core_at(msg, named, loose=False) in ("letter", "ordinal", "recommended", "skip"):
+            if named and core_at(msg, named, loose=False) in _EXCEPTED:
                 item.start = item.end = named
                 item.bound = True
                 return item
-            if core == "empty":
+            if core == "empty" or (bind in (",", ";") and core in ("unsure", "later", "put_off", "skip")):
                 return item
         if excepts and msg.is_mark(start, "("):
             item.bound = True
@@ -342,7 +351,8 @@ class Parser:
             core, bound, item.bound = "ordinal", True, True
         if bind in (",", ";") and not core and not numbers.noun:
             return None
-        if bind in (",", ";") and core not in ("letter", "recommended", "skip") and not (numbers.noun or led):
+        opened = following and self.items > 0 and core in ("unsure", "later")  # "1, B; 2, no idea"
+        if bind in (",", ";") and core not in ("letter", "recommended", "skip") and not (numbers.noun or led or opened):
             return None
         listed = self.items > 0 and bool(bind) and core in ("unsure", "skip", "later", "recommended")
         if numbers.word and not numbers.noun and core != "letter" and not (listed and known and place != "mid"):

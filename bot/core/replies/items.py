@@ -48,7 +48,7 @@ def core_at(msg: Message, i: int, *, loose: bool) -> str:
                 and not ends
                 and letter == "A"
                 and not msg.letter(at + 1)
-                and not msg.any_at(("note", "for", "and", "or", "polite"), at + 1)
+                and not msg.any_at(("note", "for", "and", "or", "polite", "correct"), at + 1)
             ):
                 return "letter"
         elif (ends and not loose and len(msg.tokens) > at) or (ends and not msg.any_at(_CORE, at)):
@@ -97,6 +97,12 @@ def letters_first(msg: Message) -> list[Statement] | None:
     while i < msg.count:
         letter = msg.tokens[i].letter
         at = i + 2 if msg.is_mark(i + 1, "-:=") else i + 1
+        if letter and msg.is_mark(i + 1, "(") and msg.is_mark(i + 3, ")") and msg.tokens[i + 2].value in msg.by_number:
+            pairs.append(
+                Statement("item", i, i, i + 4, (msg.tokens[i + 2].value,), value_end=i + 1, tail=i + 4, bound=True)
+            )
+            i += 4
+            continue
         number = msg.tokens[at].value if letter and at < msg.count else -1
         if number >= 0 and (msg.glued(at) or at > i + 1):
             if letter not in msg.offered or (at > i + 1 and number not in msg.by_number):

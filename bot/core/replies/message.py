@@ -82,7 +82,10 @@ class Message:
         self.number_list: NumberList | None = None  # the one read last
         self._asked: list[bool] | None = None
         self.fruitless = 0  # up to here no acceptance begins; keeps repeated words linear
-        self.roman = any(t.fold == "ii" and self.is_mark(i + 1, ").:") for i, t in enumerate(self.tokens))
+        self.roman = any(
+            t.fold == "ii" and (self.is_mark(i + 1, ").:") or self.tokens[min(i + 1, self.count - 1)].letter in self.offered)
+            for i, t in enumerate(self.tokens)
+        )
         self._found: list[Mapping[str, Match] | None] = [None] * self.count
         self._places: dict[str, list[int]] | None = None
         self._lines: list[tuple[int, int]] | None = None

@@ -84,6 +84,8 @@ def numbers_at(
         joint = msg.any_at(("and", "or") if tail else ("and",), end) or (
             end + 1 if msg.is_mark(end, "&+" if inside and not noun else ",&+、/") else 0
         )
+        if tail and not joint and not (noun or word) and _next_bare(msg, end, values[-1]):
+            joint = end
         span = 0 if joint else (msg.at("to", end) or (end + 1 if msg.is_mark(end, "-~") else 0))
         if msg.is_mark(end, ".") and msg.is_mark(end + 1, "."):
             span = end + 2
@@ -109,6 +111,14 @@ def numbers_at(
     if len(starts) > 1 and not (noun or word or ranged):
         msg.number_list = NumberList(tail, inside, starts, values, end)
     return Numbers(tuple(values), end, noun, bracket, word, ranged)
+
+
+def _next_bare(msg: Message, i: int, before: int) -> bool:
+    """ "Recommended for 1 2": the next number of the round with nothing but a blank before it, and an end after it."""
+    if i >= msg.count or msg.tokens[i].kind != "num" or not msg.tokens[i].spaced:
+        return False
+    listed = msg.is_edge(i + 1) or bool(msg.at("and", i + 1)) or msg.tokens[i + 1].kind == "num"
+    return before < msg.tokens[i].value and msg.tokens[i].value in msg.by_number and listed
 
 
 def _first_few(msg: Message, i: int) -> tuple[int, int] | None:
@@ -174,7 +184,7 @@ def number_at(msg: Message, i: int, tail: bool = False) -> tuple[int, int, bool,
     word = False
     if token.kind == "num":
         value, j = token.value, j + 1
-    elif token.fold in ROMAN and msg.roman and msg.is_mark(j + 1, ").:"):
+    elif token.fold in ROMAN and msg.roman and (msg.is_mark(j + 1, ").:") or _option_next(msg, j + 1)):
         return ROMAN[token.fold], j + 1, noun, True, False
     elif token.kind in ("word", "char"):
         stop = msg.at("number", j)
@@ -200,6 +210,10 @@ def number_at(msg: Message, i: int, tail: bool = False) -> tuple[int, int, bool,
     return value, j, noun, False, word
 
 
+def _option_next(msg: Message, i: int) -> bool:
+    return i < msg.count and msg.tokens[i].letter in msg.offered and msg.tokens[i].letter not in ("", "I")
+
+
 def article_a(msg: Message, i: int) -> bool:
     """ "pula a 3", "exceto a 2": the Portuguese article, not option A, after a word and before a number."""
     if not 0 < i < msg.count - 1 or msg.tokens[i].fold != "a" or not msg.tokens[i].lower:
@@ -220,6 +234,8 @@ def bind_at(msg: Message, i: int) -> tuple[int, str]:
             bind = bind or sign
         elif sign in (",", ";") and not bind and msg.glued(j):
             return j + 1, sign
+        elif sign in "/~_" and not bind and msg.glued(j) and _letter_next(msg, j + 1):
+            return j + 1, ":"
         else:
             break
         j += 1
@@ -227,6 +243,11 @@ def bind_at(msg: Message, i: int) -> tuple[int, str]:
         stop = msg.at("suffix", j) if j < msg.count else 0
         return (stop, ":") if stop else (i, "")
     return j, bind
+
+
+def _letter_next(msg: Message, i: int) -> bool:
+    """`1/A 2/B`: a letter of the round glued to the sign, and no more of a word."""
+    return msg.glued(i) and msg.letter(i) in msg.offered and letter_stands(msg, i, msg.count)
 
 
 def skip_fill(msg: Message, i: int) -> int:
