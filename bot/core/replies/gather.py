@@ -33,6 +33,7 @@ class Sums:
     subs: dict[int, list[tuple[str, Value]]] = field(default_factory=dict)
     unknown: list[int] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    asides: list[tuple[int, str]] = field(default_factory=list)  # questions about what is not answered elsewhere
     conflicts: set[int] = field(default_factory=set)
     same: tuple[Value, int] | None = None
     rest: Value | None = None
@@ -59,6 +60,10 @@ def in_company(msg: Message, statements: Sequence[Statement]) -> list[Statement]
         alone = not any(_chooses(msg, item) for item in items[1:])
         if alone or _counted(msg, items) or any(_is_said(msg, item) for item in items):
             dropped = items
+        elif not any(i.bound or i.glued for i in items) and not {s.number for s in msg.open} <= {
+            n for item in items for n in item.numbers
+        }:  # fmt: skip
+            dropped = items  # "my kids are in 3 B and 1 A"
         elif not any(_chooses(msg, s) and (s.bound, s.glued) == (items[0].bound, items[0].glued) for s in items[1:]):
             dropped = items[:1]
     elif len(items) == 1:
@@ -74,6 +79,32 @@ def in_company(msg: Message, statements: Sequence[Statement]) -> list[Statement]
         dropped = items[: items.index(start)]
     gone = {id(s) for s in dropped}
     return [replace(s, kind="words") if id(s) in gone else s for s in statements]
+
+
+def conditioned(msg: Message, statements: Sequence[Statement]) -> list[Statement]:
+    """ "If 2 is B then 1 is A": neither is said; what the condition is for ends with the first item behind it."""
+    places = msg.places("conditional")
+    if not places:
+        return list(statements)
+    out: list[Statement] = []
+    last = -1  # the condition that is used up
+    for statement in statements:
+        if statement.kind == "item" and not statement.forced:
+            start = statement.first
+            while start > 0 and not (msg.is_break(start - 1) or msg.is_mark(start - 1, ".!;。")):
+                start -= 1
+            at = msg.skip_decoration(start, statement.first)
+            while at < statement.first and (stop := msg.any_at(("agree", "and", "note"), at)) and at not in places:
+                at = stop
+            if at in places and at < statement.first and at != last:
+                spoken = statement.first
+                while spoken > at and not msg.is_mark(spoken - 1, ","):
+                    spoken -= 1
+                then = any(msg.any_at(("lead", "and"), k) == statement.first for k in range(at, statement.first))
+                last = at if spoken > at or then else last
+                statement = replace(statement, forced="conditional")
+        out.append(statement)
+    return out
 
 
 def _counted(msg: Message, items: Sequence[Statement]) -> bool:
@@ -263,6 +294,10 @@ def _take_words(msg: Message, sums: Sums, statement: Statement) -> None:
 
 
 def _take_item(msg: Message, sums: Sums, item: Statement, following: Statement | None) -> None:
+    if item.forced == "aside":
+        sums.asides.append((item.numbers[0], msg.words(item.first, item.end)))
+        sums.notes.append(msg.words(item.first, item.end))
+        return
     sums.corrected = sums.corrected or item.changed
     start, end = item.start, item.end
     if item.value_end < 0 and not item.forced:
@@ -342,7 +377,7 @@ def _item_value(msg: Message, item: Statement, start: int, end: int, slot: Slot)
     forced = {
         "skip": "skip", "leave": "skip", "unsure": "unsure", "later": "deferred", "withdraw": "unclear",
         "reject": "needs_answer", "explain": "question", "recommended": "recommended", "slip": "unclear",
-        "same": "same", "negate": "refused", "agree": "ambiguous_agreement", "negative": "negative_only",
+        "conditional": "conditional", "same": "same", "negate": "refused", "agree": "ambiguous_agreement", "negative": "negative_only",
     }  # fmt: skip
     if item.forced == "agree" and slot.form == "validate":
         return Value("confirm", said=msg.words(item.first, item.end))

@@ -38,7 +38,7 @@ from bot.core.replies.items import (
 )
 from bot.core.replies.message import Message
 from bot.core.replies.numbering import Numbers, bind_at, goes_on, numbers_at
-from bot.core.replies.retract import hedged_first, taken_back, told_after
+from bot.core.replies.retract import asked_aside, hedged_first, taken_back, told_after
 from bot.core.replies.statement import Place, Statement
 from bot.core.replies.value import letter_ends, skip_leads
 
@@ -186,6 +186,10 @@ class Parser:
         alike = self._weak_style and msg.letter(item.start) and letter_ends(msg, item.start, msg.count)
         return stop if item.bound or item.glued or alike else 0
 
+    def _opens(self, item: Statement, i: int) -> bool:
+        """Whether nothing has been said on the item yet, so that a question is its value."""
+        return item.tail < 0 and not self.msg.letter(skip_leads(self.msg, item.start, i))
+
     def _joint(self, i: int) -> int:
         """Past "and"; the "n" of "n/a" is none."""
         joined = self.msg.at("and", i) or (i + 1 if self.msg.tokens[i].fold in "&+" else 0)
@@ -221,6 +225,9 @@ class Parser:
         if item.tail >= 0:
             return item.tail, "done"
         i = item.start
+        dash = i + 1 if msg.is_mark(i, "-") else i
+        if item.bound and (dash > i or msg.is_mark(i - 1, ":).-")) and self._begun(dash, item.numbers[-1:]):
+            return dash, "sep"  # "1: 2: A": nothing on 1
         if i >= msg.count or msg.is_break(i):
             return i, "line"
         if msg.is_separator(i) and not msg.is_mark(i, "?"):
@@ -240,6 +247,14 @@ class Parser:
             return i + 1, "done"
         return i + 1, "mid"
 
+    def _begun(self, i: int, before: tuple[int, ...]) -> bool:
+        """Whether another item begins right at the value of one."""
+        msg = self.msg
+        if i + 2 >= msg.count or msg.tokens[i].kind != "num" or msg.tokens[i].value not in msg.by_number:
+            return False
+        further = not before or msg.tokens[i].value > before[0]
+        return further and msg.glued(i + 1) and msg.is_mark(i + 1, ":)") and not msg.is_edge(i + 2)
+
     # -- statements ------------------------------------------------------------------------------------------
 
     def _statement(self, i: int, place: Place, open_item: Statement | None) -> Statement | None:
@@ -254,6 +269,9 @@ class Parser:
                 aside = taken_back(msg, i) or (None if open_item else hedged_first(self, i, place))
                 if aside is not None:
                     return aside
+        if open_item is not None and place in ("sep", "done") and not self._opens(open_item, i):
+            if (asked := asked_aside(msg, i)) is not None:
+                return asked
         slip = slip_at(self.msg, i, self.items) if place == "line" else None
         numbered = slip or self.numbers_statement(i, place)
         if numbered is not None and numbered.weak and open_item is not None and not self._has_value(open_item, i):

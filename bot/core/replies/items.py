@@ -124,7 +124,11 @@ def letters_first(msg: Message) -> list[Statement] | None:
 
 def open_ended(msg: Message, item: Statement, i: int) -> bool:
     """Whether "otherwise" at `i` belongs to the item: nothing chosen yet, or chosen under a condition."""
-    plain = msg.letter(skip_leads(msg, item.start, i)) and msg.at("rest", i) > msg.at("otherwise", i)
+    at = skip_leads(msg, item.start, i)
+    over = msg.at("rest", i) > msg.at("otherwise", i)
+    named = msg.at("recommended", msg.skip_marks(msg.at("otherwise", i), msg.count, ",:"))
+    over = over or bool(named and msg.skip_marks(at + 1, i, ",.;-") == i)  # "2 A, otherwise as proposed"
+    plain = msg.letter(at) and over
     return not plain or msg.next(("conditional", "limit"), item.start) < i
 
 

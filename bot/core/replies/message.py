@@ -98,7 +98,7 @@ class Message:
     def _look(self, i: int) -> Mapping[str, Match]:
         known = self.book.at(self.tokens, i)
         letter = self.tokens[i].letter
-        if known and letter and letter in self.offered and not self._reads_as_article(i):
+        if known and letter and letter in self.offered and not self._reads_as_article(i) and not self._joins(i):
             known = {name: match for name, match in known.items() if match[0] > i + 1}
         if "agree" in known and known["agree"][0] == i + 1 and self._syllable(i):
             known = {name: match for name, match in known.items() if name != "agree" or match[0] > i + 1}
@@ -119,6 +119,15 @@ class Message:
             return False
         after = self.tokens[i + 1]
         return bool(after.letter) and not after.lower and after.spaced
+
+    def _joins(self, i: int) -> bool:
+        """Russian "а", "в": a lower-case letter that begins a clause and reads on is a word, no option."""
+        token = self.tokens[i]
+        if token.fold <= "\x7f" or not token.lower or i + 1 >= self.count or not self.tokens[i + 1].spaced:
+            return False
+        begins = i == 0 or self.is_break(i - 1) or self.is_mark(i - 1, ",;")
+        after = self.tokens[i + 1]
+        return begins and (after.kind == "num" or (after.kind == "word" and not after.letter))
 
     def at(self, name: str, i: int, end: int | None = None) -> int:
         """Where the phrase of class `name` at `i` ends; 0 if there is none (or it passes `end`)."""
@@ -319,7 +328,7 @@ class Message:
         if i >= limit:
             return ""
         token = self.tokens[i]
-        if not token.letter:
+        if not token.letter or (token.fold > "\x7f" and self._joins(i)):
             return ""
         if i + 1 < limit and not self.tokens[i + 1].spaced:
             if self.tokens[i + 1].kind == "num" and not self._list_goes_on(i):

@@ -14,23 +14,23 @@ from dataclasses import replace
 
 from bot.core.replies import wording
 from bot.core.replies.exceptions import unmet
-from bot.core.replies.gather import Sums, in_company, take
+from bot.core.replies.gather import Sums, conditioned, in_company, take
 from bot.core.replies.limits import held_back, pauses, turned_down
 from bot.core.replies.message import Message
 from bot.core.replies.reading import ItemError, ItemReading, Proposal, Reading, Slot
 from bot.core.replies.statement import Statement
-from bot.core.replies.unnumbered import below_numbers, by_labels, by_line, spoken
+from bot.core.replies.unnumbered import below_numbers, by_labels, by_line, in_turn, spoken
 from bot.core.replies.value import Value, asks, skip_leads
 from bot.core.replies.values import read_value
 from bot.core.replies.whole import ACCEPT, postponed, read_whole
 
 
 def resolve(msg: Message, statements: Sequence[Statement]) -> Reading:
-    statements = in_company(msg, statements)
+    statements = conditioned(msg, in_company(msg, statements))
     if (heard := spoken(msg) or below_numbers(msg) or by_labels(msg)) is not None:
         return heard
     if not any(s.kind in ("item", "rest", "same", "except") for s in statements):
-        lined = by_line(msg)
+        lined = by_line(msg) or in_turn(msg)
         if lined is not None:
             return lined
     if not any(s.kind not in ("words", "correct") for s in statements):
@@ -39,6 +39,8 @@ def resolve(msg: Message, statements: Sequence[Statement]) -> Reading:
     for n, statement in enumerate(statements):
         take(msg, sums, statement, statements[n + 1] if n + 1 < len(statements) else None)
     sums.unplaced = sums.unplaced or (sums.excepting and unmet(statements))
+    for number, said in sums.asides:
+        sums.values.setdefault(number, Value("question", said=said))
     return _conclude(msg, sums, statements)
 
 

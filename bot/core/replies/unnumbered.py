@@ -120,6 +120,27 @@ def by_line(msg: Message) -> Reading | None:
     return Reading(kind="answers", answers=answers, errors=tuple(errors), shaped=True)
 
 
+def in_turn(msg: Message) -> Reading | None:
+    """ "B, recommended, skip": one word of choosing for each open question, at least one of them a letter."""
+    if not msg.lettered or msg.numeric or not (msg.has("recommended") or msg.has("skip")):
+        return None
+    parts = _listed(msg)
+    if len(parts) < 2 or len(parts) != len(msg.open):
+        return None
+    values = [
+        read_value(msg, msg.skip_decoration(low, high), high, slot)
+        for slot, (low, high) in zip(msg.open, parts, strict=True)
+    ]
+    plain = all(v.kind in ("letter", "recommended", "skip") and v.complete for v in values)
+    if not plain or not any(v.kind == "letter" for v in values):
+        return None
+    answers: dict[int, ItemReading] = {}
+    errors: list[ItemError] = []
+    for slot, value in zip(msg.open, values, strict=True):
+        _put(slot, value, answers, errors)
+    return Reading(kind="answers", answers=answers, errors=tuple(errors), shaped=True)
+
+
 def below_numbers(msg: Message) -> Reading | None:
     """A number on one line, what is said on it on the next."""
     rows = msg.lines
@@ -142,13 +163,7 @@ def below_numbers(msg: Message) -> Reading | None:
 
 def by_labels(msg: Message) -> Reading | None:
     """The text of one option for each open question, in order."""
-    parts: list[tuple[int, int]] = []
-    start = 0
-    for i in range(msg.count + 1):
-        if i == msg.count or msg.is_break(i) or msg.is_mark(i, ",;/|、"):
-            if i > start:
-                parts.append((start, i))
-            start = i + 1
+    parts = _listed(msg)
     if len(parts) < 2 or len(parts) != len(msg.open):
         return None
     answers: dict[int, ItemReading] = {}
@@ -158,6 +173,18 @@ def by_labels(msg: Message) -> Reading | None:
             return None
         answers[slot.number] = ItemReading(key=value.letter)
     return Reading(kind="answers", answers=answers, shaped=True)
+
+
+def _listed(msg: Message) -> list[tuple[int, int]]:
+    """Token ranges between commas and line breaks."""
+    parts: list[tuple[int, int]] = []
+    start = 0
+    for i in range(msg.count + 1):
+        if i == msg.count or msg.is_break(i) or msg.is_mark(i, ",;/|、"):
+            if i > start:
+                parts.append((start, i))
+            start = i + 1
+    return parts
 
 
 def _put(slot: Slot, value: Value, answers: dict[int, ItemReading], errors: list[ItemError]) -> None:
@@ -199,6 +226,11 @@ def bare(msg: Message) -> Reading | None:
     letter = msg.letter(i)
     if len(msg.open) == 1:
         slot = msg.open[0]
+        turned = msg.any_at(("negate", "negative"), i)
+        if turned and (at := skip_leads(msg, turned, msg.count)) < msg.count and msg.letter(at) in slot.letters and (
+            msg.letter(at) and msg.skip_decoration(at + 1, msg.count) >= msg.count
+        ):  # fmt: skip
+            return _answer(slot, Value("negative_only", said=msg.words(i, msg.count)))
         passed = msg.at("skip", i)
         if passed and msg.skip_decoration(passed, msg.count) >= msg.count:
             return _answer(slot, Value("skip"))
@@ -217,13 +249,13 @@ def bare(msg: Message) -> Reading | None:
         after_article = ("note", "polite", "recommended", "ordinal", "verdict", "for")
         if letter == "A" and _reads_on(msg, i) and not msg.any_at(after_article, i + 1):
             return None
-        option = msg.at("ordinal", i) or msg.at("last", i) or (
-            msg.tokens[i].kind == "num" and i > 0 and msg.at("option", i - 1)
-        )  # fmt: skip
+        ranked = msg.at("ordinal", i) or msg.at("last", i)
+        counted = not ranked and i > 0 and (msg.tokens[i].kind == "num" or msg.at("number", i)) and msg.at("option", i - 1)
+        option = ranked or counted
         unfit = msg.at("none", i)
         if not letter and not option and not unfit and not msg.at("other", i) and not slot.labels:
             return None
-        start = i - 1 if option and msg.tokens[i].kind == "num" else i
+        start = i - 1 if counted else i
         if letter and asks(msg, 0, msg.count) and not (i + 2 >= msg.count):
             return None
         value = read_value(msg, start, msg.count, slot)

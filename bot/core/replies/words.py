@@ -49,6 +49,8 @@ def _by_order(msg: Message, start: int, at: int, end: int, slot: Slot, said: str
             return Value("digit", number=rank, said=said, complete=i >= end)
         if i < end and msg.is_word(i) and not msg.any_at(AFTER_A, i, end):
             return None
+    elif explicit and (i := msg.at("number", at, end)) and msg.skip_decoration(i, end) >= end:
+        rank = msg.value_at("number", at)  # "option three"
     elif (noun := msg.at("item", at, end)) and (i := msg.at("number", noun, end)) and i >= end:
         rank = msg.value_at("number", noun)  # "number three"
     else:
@@ -147,7 +149,8 @@ def _deferred(msg: Message, start: int, at: int, end: int) -> str | None:
         return None
     tail = range(max(start + 1, end - 11), end)
     unsure = any(msg.at("unsure", i) == end for i in (start, *tail))
-    if not unsure and any(msg.at("theirs", i) == end for i in tail):
+    left = any(msg.at("delegate", i) == end for i in (start, at))
+    if not unsure and not left and any(msg.at("theirs", i) == end for i in tail):
         return "deferred"
     if (stop := msg.at("consult", at, end) or msg.at("consult", start, end)) and _ends_in_name(msg, stop, end):
         return "deferred"
