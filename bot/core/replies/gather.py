@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from bot.core.replies.exceptions import restricted
-from bot.core.replies.letters import AFTER_A, with_note
+from bot.core.replies.letters import AFTER_A, against, negated, with_note
 from bot.core.replies.message import Message
 from bot.core.replies.reading import ItemError, Slot
 from bot.core.replies.statement import Statement
 from bot.core.replies.typed import read_typed
-from bot.core.replies.value import Value, letter_ends, skip_leads
+from bot.core.replies.value import Value, asks, letter_ends, skip_leads
 from bot.core.replies.values import read_value, without_courtesy
 
 _NEVER_WORDS = tuple("BCDEFGH")  # capitals that are no word of their own
@@ -60,6 +60,8 @@ def in_company(msg: Message, statements: Sequence[Statement]) -> list[Statement]
         alone = not any(_chooses(msg, item) for item in items[1:])
         if alone or _counted(msg, items) or any(_is_said(msg, item) for item in items):
             dropped = items
+        elif all(_after_noun(msg, i) for i in items):
+            dropped = items  # "flight BA 1B seat 2A"
         elif not any(i.bound or i.glued for i in items) and not {s.number for s in msg.open} <= {
             n for item in items for n in item.numbers
         }:  # fmt: skip
@@ -84,7 +86,8 @@ def in_company(msg: Message, statements: Sequence[Statement]) -> list[Statement]
 def conditioned(msg: Message, statements: Sequence[Statement]) -> list[Statement]:
     """ "If 2 is B then 1 is A": neither is said; what the condition is for ends with the first item behind it."""
     places = msg.places("conditional")
-    if not places:
+    told = msg.places("past")
+    if not places and not told:
         return list(statements)
     out: list[Statement] = []
     last = -1  # the condition that is used up
@@ -96,13 +99,18 @@ def conditioned(msg: Message, statements: Sequence[Statement]) -> list[Statement
             at = msg.skip_decoration(start, statement.first)
             while at < statement.first and (stop := msg.any_at(("agree", "and", "note"), at)) and at not in places:
                 at = stop
-            if at in places and at < statement.first and at != last:
+            yes = msg.at("agree", at)
+            if at in places and at < statement.first and at != last and not (yes and msg.any_at(("agree",), yes)) and not (
+                yes and msg.is_edge(yes)
+            ):  # fmt: skip
                 spoken = statement.first
                 while spoken > at and not msg.is_mark(spoken - 1, ","):
                     spoken -= 1
                 then = any(msg.any_at(("lead", "and"), k) == statement.first for k in range(at, statement.first))
                 last = at if spoken > at or then else last
                 statement = replace(statement, forced="conditional")
+            elif any(start <= k < statement.first for k in told):
+                statement = replace(statement, hedged=True)  # "last time we chose 1: A"
         out.append(statement)
     return out
 
@@ -112,6 +120,12 @@ def _counted(msg: Message, items: Sequence[Statement]) -> bool:
     at = items[0].first - 1
     noun = at >= 0 and msg.tokens[at].kind == "word" and not msg.any_at((*_LED_IN, "and", "disagree", "skip"), at)
     return noun and not any(item.bound or item.glued for item in items)
+
+
+def _after_noun(msg: Message, item: Statement) -> bool:
+    """Whether a word that the grammar does not know stands right before the number."""
+    at = item.first - 1
+    return at >= 0 and msg.tokens[at].kind == "word" and not msg.found(at) and not item.bound
 
 
 def _is_said(msg: Message, item: Statement) -> bool:
@@ -285,12 +299,18 @@ def _take_words(msg: Message, sums: Sums, statement: Statement) -> None:
         if token.kind == "num" and token.value in msg.by_number and not msg.at("unit", k + 1):
             sums.cluttered = True
     letter = msg.letter(i, end)
+    if letter and msg.is_mark(i + 1, ".") and _may_be_name(msg, i + 2) and any(msg.is_break(k) for k in range(i)):
+        letter = ""  # "A. Schmidt" below the answers
     reads_on = i + 1 < end and msg.tokens[i + 1].kind == "word"
     wordlike = letter in ("I", "E", "O", "Y", "U") and msg.tokens[i].lower
     if letter and not letter.startswith("~") and not reads_on and not wordlike:
         sums.unplaced = True
     sums.loose = True
     sums.notes.append(msg.words(start, end))
+
+
+def _may_be_name(msg: Message, i: int) -> bool:
+    return i < msg.count and msg.tokens[i].end - msg.tokens[i].start > 1 and msg.clean.norm[msg.tokens[i].start].isupper()
 
 
 def _take_item(msg: Message, sums: Sums, item: Statement, following: Statement | None) -> None:
@@ -379,6 +399,10 @@ def _item_value(msg: Message, item: Statement, start: int, end: int, slot: Slot)
         "reject": "needs_answer", "explain": "question", "recommended": "recommended", "slip": "unclear",
         "conditional": "conditional", "same": "same", "negate": "refused", "agree": "ambiguous_agreement", "negative": "negative_only",
     }  # fmt: skip
+    if item.forced == "negative" and (named := msg.letters_in(start, item.tail)):
+        turned = negated(msg, named[-1], end, slot, msg.words(item.first, end))
+        if turned.kind == "letter":
+            return turned  # "don't do A on 1, do B"
     if item.forced == "agree" and slot.form == "validate":
         return Value("confirm", said=msg.words(item.first, item.end))
     if item.forced:
@@ -400,6 +424,10 @@ def _item_value(msg: Message, item: Statement, start: int, end: int, slot: Slot)
             return value
         if value.kind == "other" or value.letter == slot.other:
             return Value("other", text=text, said=text)
+        if value.kind == "recommended" and asks(msg, item.tail, end):
+            return Value("question", said=text)
+        if value.kind == "recommended" and (turned := against(msg, "", item.tail, end, slot, text)) is not None:
+            return turned
         if value.kind in ("letter", "recommended"):
             return replace(value, note=text, complete=False)
     return value

@@ -71,7 +71,8 @@ def value_first(msg: Message, i: int, inside: bool = False) -> Statement | None:
                 break
             stop = more
     stop = stop if msg.at("for", stop) else msg.at("verdict", stop) or stop
-    joint = msg.at("for", stop) or (stop if msg.at("rest", stop) else 0)
+    unknown = msg.letter(at) and msg.letter(at) not in msg.offered  # Portuguese "o resto"
+    joint = msg.at("for", stop) or (stop if msg.at("rest", stop) and not unknown else 0)
     if not joint:
         if not msg.at("accept", at) and not (msg.at("delegate", at) and _left_alone(msg, stop)):
             return None
@@ -153,10 +154,10 @@ def rest_at(msg: Message, i: int) -> Statement | None:
         return None
     k = msg.skip_marks(stop, msg.count, ":-=,")
     for _ in range(4):
-        more = msg.any_at(("filler", "item", "suffix"), k)
+        more = msg.any_at(("filler", "item", "suffix", "unsure", "content"), k)
         if not more or msg.any_at(("recommended", "delegate", "skip"), k) or msg.letter(k):
             break
-        k = more
+        k = msg.skip_marks(more, msg.count, ",")
     at = skip_leads(msg, k, msg.count)
     if msg.letter(at) and (letter_ends(msg, at, msg.count) or msg.any_at(("polite", "note"), at + 1)):
         return Statement("rest", i, k, at + 1)
@@ -205,13 +206,16 @@ def accept_at(msg: Message, i: int, inside: bool) -> Statement | None:
     if (greeted := msg.at("polite", i)) and msg.is_mark(greeted, ",") and msg.agrees(i) < greeted:
         return None
     j = i
-    named = taken = delegated = negated = whole = narrowed = False
+    named = taken = delegated = negated = whole = narrowed = doubted = False
     end = 0
     while j < msg.count:
         found = msg.found(j)
         if "content" in found:
             j = found["content"][0]
             continue
+        if "all" in found and msg.at("except", found["all"][0]) and (taken or named):
+            j = end = found["all"][0]
+            break
         if "except" in found or msg.is_break(j) or (end and msg.limits(j) and "negate" not in found):
             break
         if end and ("later" in found or "put_off" in found) and not msg.any_at(_COVER, j):
@@ -246,6 +250,7 @@ def accept_at(msg: Message, i: int, inside: bool) -> Statement | None:
         if not stop:
             break
         longest = {name for name in found if found[name][0] == stop}
+        doubted = (doubted or "unsure" in longest) and not msg.is_separator(stop if stop < msg.count else j)
         named = named or "recommended" in longest
         delegated = delegated or "delegate" in longest
         taken = taken or "accept" in longest
@@ -261,7 +266,7 @@ def accept_at(msg: Message, i: int, inside: bool) -> Statement | None:
         return None
     j = max(j, end)
     statement = Statement("accept", i, i, j)
-    statement.negated = negated
+    statement.negated = negated or (doubted and not delegated and msg.acts(_verb(msg, i, end)))
     statement.delegated = delegated and not (named or taken)
     statement.condition = narrowed or bool(msg.at("conditional", j))
     statement.asked = msg.asked(j)
@@ -271,18 +276,25 @@ def accept_at(msg: Message, i: int, inside: bool) -> Statement | None:
     return statement
 
 
+def _verb(msg: Message, i: int, end: int) -> int:
+    """Where the first word of taking stands: "I'm not sure I'd accept …"."""
+    return next((k for k in range(i, end) if msg.any_at(("accept", "recommended"), k)), i)
+
+
 def _scoped(msg: Message, first: int, i: int) -> Statement | None:
     """ "I accept your recommendation on 2 only": an acceptance for these questions and no others."""
     numbers = numbers_at(msg, i)
     if numbers is None or numbers.word or not all(n in msg.by_number for n in numbers.values):
         return None
+    refused = any(msg.at("negate", k) for k in range(first, i))
     end = numbers.end
     while stop := msg.any_at(("limit", "polite"), end):
         end = stop
     if not msg.is_edge(end) and not msg.any_at(("and", "note", "except"), end):
         return None
     return Statement(
-        "item", first, i, end, numbers.values, tail=end, forced="recommended", bound=True, ranged=numbers.ranged
+        "item", first, i, end, numbers.values, tail=end, forced="reject" if refused else "recommended", bound=True,
+        ranged=numbers.ranged,
     )
 
 

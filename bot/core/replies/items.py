@@ -127,6 +127,11 @@ def open_ended(msg: Message, item: Statement, i: int) -> bool:
     at = skip_leads(msg, item.start, i)
     over = msg.at("rest", i) > msg.at("otherwise", i)
     named = msg.at("recommended", msg.skip_marks(msg.at("otherwise", i), msg.count, ",:"))
+    if not named:  # "sonst alles Standard"
+        filled = msg.skip_marks(msg.at("otherwise", i), msg.count, ",:")
+        for _ in range(4):
+            filled = msg.any_at(("filler", "all", "article"), filled) or filled
+        named = msg.at("recommended", filled)
     over = over or bool(named and msg.skip_marks(at + 1, i, ",.;-") == i)  # "2 A, otherwise as proposed"
     plain = msg.letter(at) and over
     return not plain or msg.next(("conditional", "limit"), item.start) < i

@@ -39,11 +39,11 @@ def lettered(msg: Message, start: int, end: int, slot: Slot, said: str, glued: b
         if msg.letter(after, end) and letter_ends(msg, after, end):
             return Value("tentative", letter=msg.letter(after), said=said)
         return None
-    negated = msg.at("negate", at, end) or msg.at("negative", at, end)
-    if negated:
-        after = skip_leads(msg, negated, end)
+    refused = msg.at("negate", at, end) or msg.at("negative", at, end)
+    if refused:
+        after = skip_leads(msg, refused, end)
         if msg.letter(after, end):
-            return _after_negation(msg, after, end, slot, said)
+            return negated(msg, after, end, slot, said)
         return Value("negative_only", said=said) if _named_after(msg, after, end) else None
     if msg.is_mark(at, "([\"“‘'") and msg.letter(at + 1, end):
         at, start = at + 1, at + 1
@@ -74,11 +74,11 @@ def after_letter(msg: Message, at: int, after: int, end: int, slot: Slot, said: 
     while after < end and msg.is_mark(after, "\"”’'»)]}」』"):
         after += 1
     if stop := msg.at("not_after", after, end):
-        return _after_negation(msg, at, end, slot, said, stop)
+        return negated(msg, at, end, slot, said, stop)
     if slot.labels and letter in slot.letters and (named := _labelled(msg, letter, after, end, slot, said)):
         return named
     if letter in slot.letters and letter != slot.other and (
-        turned := _against(msg, letter, after, end, slot, said)
+        turned := against(msg, letter, after, end, slot, said)
     ) is not None:  # fmt: skip
         return turned
     plain_word = after < end and msg.tokens[after].kind == "word" and not msg.any_at(AFTER_A, after, end)
@@ -96,7 +96,7 @@ def after_letter(msg: Message, at: int, after: int, end: int, slot: Slot, said: 
     if plain_word and after == at + 1 and not msg.letter(after, end):
         if token.lower and token.fold in WORDLIKE and not (glued and known):
             return None
-        if letter == "A" and not glued:
+        if letter == "A" and not glued and not _chosen_inside(msg, at):
             return Value("unclear", letter="A", said=said)
         if not known:
             return None
@@ -110,6 +110,14 @@ def after_letter(msg: Message, at: int, after: int, end: int, slot: Slot, said: 
     if several is not None:
         return replace(several, kind="question") if asks(msg, at, end) else several
     return with_note(msg, letter, after, end, slot, said)
+
+
+def _chosen_inside(msg: Message, i: int) -> bool:
+    """ "I'd go with A here": a capital in the middle of lower-case words is no article."""
+    before, after = msg.tokens[i - 1] if i else None, msg.tokens[i + 1]
+    if msg.tokens[i].lower or before is None or before.kind != "word":
+        return False
+    return not any(msg.clean.norm[t.start].isupper() for t in (before, after))
 
 
 def _labelled(msg: Message, letter: str, after: int, end: int, slot: Slot, said: str) -> Value | None:
@@ -209,8 +217,14 @@ def _dashed_letters(msg: Message, i: int, end: int) -> bool:
     return bool(msg.letter(i + 1, end)) and msg.is_mark(i + 2, "-(")
 
 
-def _against(msg: Message, letter: str, i: int, end: int, slot: Slot, said: str) -> Value | None:
+def against(msg: Message, letter: str, i: int, end: int, slot: Slot, said: str) -> Value | None:
     """ "A is too expensive": the letter is turned down. "…, so B" chooses another one; else none is chosen."""
+    if msg.next(("against", "disagree", "retract_after"), i) >= end or asks(msg, i, end):
+        return None
+    for k in msg.places("contrast", i, end):
+        at = msg.any_at(("which", "lead", "article"), msg.at("contrast", k)) or msg.at("contrast", k)
+        if any(msg.at("retract_after", b, end) for b in (at - 1, at, msg.at("contrast", k))):
+            return Value("negative_only", said=said)  # "… but that was wrong"
     i = msg.skip_marks(i, end, ",:-(\"”’'»)]")
     stop = 0
     for _ in range(_MOST_FRAMED):
@@ -259,7 +273,7 @@ def with_note(msg: Message, letter: str, after: int, end: int, slot: Slot, said:
     """A known letter and whatever follows it."""
     if msg.doubts(after, end):
         return Value("tentative", letter=letter, said=said)
-    if letter != slot.other and (turned := _against(msg, letter, after, end, slot, said)) is not None:
+    if letter != slot.other and (turned := against(msg, letter, after, end, slot, said)) is not None:
         return turned
     if letter != slot.other and (other := _outdone(msg, letter, after, end, slot)):
         return Value("tentative", letter=other, said=said)
@@ -347,7 +361,7 @@ def _letter_word(msg: Message, at: int, end: int, slot: Slot, said: str, glued: 
     return None
 
 
-def _after_negation(msg: Message, at: int, end: int, slot: Slot, said: str, stop: int = 0) -> Value:
+def negated(msg: Message, at: int, end: int, slot: Slot, said: str, stop: int = 0) -> Value:
     """ "not A, but C" chooses C; "not A" only says what it is not. `stop`: the negation came after the letter."""
     if stop:
         after = skip_leads(msg, msg.skip_marks(stop, end, ",、"), end)
@@ -362,6 +376,7 @@ def _after_negation(msg: Message, at: int, end: int, slot: Slot, said: str, stop
             if msg.any_at(("negate", "negative"), i - 1, i):
                 continue  # "not B, not C"
             contrast = before.fold in (",", ";") or bool(msg.any_at(("note", "correct", "lead"), i - 1))
+            contrast = contrast or (before.fold == "e" and msg.is_mark(i - 2, ","))  # Portuguese "não é B, é C"
             if contrast or before.fold in ("а", "sondern", "sino", "mais", "mas", "ma"):
                 return with_note(msg, letter, i + 1, end, slot, said)
     return Value("negative_only", said=said)

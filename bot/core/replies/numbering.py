@@ -23,7 +23,7 @@ _AFTER_LIST: Final = (
     "and", "or", "polite", "note", "limit", "to", "later", "time", "for", "item", "suffix", "except", "rest",
     "copula",
 )  # fmt: skip
-_BEGINS: Final = frozenset(("item", "for", "article", "number", "ordinal", "last"))
+_BEGINS: Final = frozenset(("item", "for", "article", "number", "ordinal", "last", "first_few", "last_few"))
 _RUNNING: Final = _BEGINS | {"except", "negate", "retract"}
 _MOST_NUMBERS: Final = 64  # no round has more; a longer list is not one
 
@@ -62,6 +62,8 @@ def numbers_at(
 ) -> Numbers | None:
     """A list of numbers. `tail`: they end a statement ("skip 1, 3: B"), so one with a value of its own is not
     among them. `alone`: only the first. `inside`: in running text, where a comma ends the list."""
+    if (few := _few_at(msg, i)) is not None:
+        return few
     first = number_at(msg, i, tail)
     if first is None:
         return None
@@ -111,6 +113,23 @@ def numbers_at(
     if len(starts) > 1 and not (noun or word or ranged):
         msg.number_list = NumberList(tail, inside, starts, values, end)
     return Numbers(tuple(values), end, noun, bracket, word, ranged)
+
+
+def _few_at(msg: Message, i: int) -> Numbers | None:
+    """ "The last two", "前三题"."""
+    found = msg.found(i) if i < msg.count else {}
+    if "for" in found and "article" not in found:
+        i = found["for"][0]
+        found = msg.found(i) if i < msg.count else {}
+    name = "first_few" if "first_few" in found else "last_few"
+    if name not in found:
+        return None
+    stop, many = found[name]
+    if many > len(msg.slots):
+        return None
+    shown = [slot.number for slot in msg.slots]
+    values = shown[:many] if name == "first_few" else shown[-many:]
+    return Numbers(tuple(values), msg.at("item", stop) or stop, noun=True, word=True, ranged=True)
 
 
 def _next_bare(msg: Message, i: int, before: int) -> bool:
@@ -191,7 +210,8 @@ def number_at(msg: Message, i: int, tail: bool = False) -> tuple[int, int, bool,
         value = msg.value_at("number", j)
         if not stop:
             stop, value = msg.at("ordinal", j), msg.value_at("ordinal", j)
-        if not stop and msg.slots and msg.any_at(_AFTER_LAST[tail], last := msg.at("last", j) or msg.count):
+        last = msg.at("last", j) or msg.count
+        if not stop and msg.slots and (msg.any_at(_AFTER_LAST[tail], last) or (tail is False and msg.at("which", last))):
             stop, value, noun = last, msg.slots[-1].number, noun or j > i
         if not stop:
             return None
@@ -202,7 +222,7 @@ def number_at(msg: Message, i: int, tail: bool = False) -> tuple[int, int, bool,
         stop = msg.any_at(("suffix", "item"), j) if j < msg.count else 0
         if not stop or (msg.at("item", j) == stop and not (word or msg.glued(j))):
             break
-        if msg.tokens[j].kind == "word" and not msg.glued(j) and not word:
+        if msg.tokens[j].kind == "mark" or (msg.tokens[j].kind == "word" and not msg.glued(j) and not word):
             break
         if msg.at("item", j) == stop and stop < msg.count and msg.tokens[stop].kind == "num":
             break

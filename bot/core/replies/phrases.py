@@ -99,6 +99,7 @@ WORD_CLASSES: Final[Mapping[str, str]] = {
     "against": "after a letter, a verdict that does not leave it chosen: too expensive, overkill",
     "contrast": "between one option and the one preferred to it: but, so, rather",
     "last": "the last option: last",
+    "past": "tells of what was answered once, before items: last time",
     "imperative": "verbs that begin an own answer after a yes: use, add",
     "unit": "what a number counts when it is no question: days, users",
     # words that change nothing
@@ -109,6 +110,8 @@ WORD_CLASSES: Final[Mapping[str, str]] = {
 VALUE_CLASSES: Final[Mapping[str, str]] = {
     "number": "number words with their values: one: 1",
     "ordinal": "ordinal words with their values: first: 1",
+    "first_few": "how many questions from the first on: the first two: 2",
+    "last_few": "how many questions up to the last: the last two: 2",
     "spoken": "what dictation makes of a letter: be: B",
 }
 

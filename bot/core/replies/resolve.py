@@ -22,7 +22,7 @@ from bot.core.replies.statement import Statement
 from bot.core.replies.unnumbered import below_numbers, by_labels, by_line, in_turn, spoken
 from bot.core.replies.value import Value, asks, skip_leads
 from bot.core.replies.values import read_value
-from bot.core.replies.whole import ACCEPT, postponed, read_whole
+from bot.core.replies.whole import ACCEPT, about, postponed, read_whole
 
 
 def resolve(msg: Message, statements: Sequence[Statement]) -> Reading:
@@ -35,6 +35,8 @@ def resolve(msg: Message, statements: Sequence[Statement]) -> Reading:
             return lined
     if not any(s.kind not in ("words", "correct") for s in statements):
         return read_whole(msg)
+    if _all_asked(msg, statements):
+        return Reading(kind="question_back", asked_about=about(msg))
     sums = Sums(corrected=msg.clean.starred or msg.clean.struck)
     for n, statement in enumerate(statements):
         take(msg, sums, statement, statements[n + 1] if n + 1 < len(statements) else None)
@@ -42,6 +44,18 @@ def resolve(msg: Message, statements: Sequence[Statement]) -> Reading:
     for number, said in sums.asides:
         sums.values.setdefault(number, Value("question", said=said))
     return _conclude(msg, sums, statements)
+
+
+def _all_asked(msg: Message, statements: Sequence[Statement]) -> bool:
+    """ "What's the difference between 2A and 2B?": one sentence that asks from its first words to its end."""
+    items = [s for s in statements if s.kind == "item"]
+    first = msg.skip_decoration(0, msg.count)
+    if not items or not msg.asked(first) or any(s.kind not in ("item", "words") or s.forced for s in statements):
+        return False
+    ends = next((i for i in range(msg.count - 1, -1, -1) if not msg.is_quote(i)), 0)
+    if not msg.is_mark(ends, "?") or not all(msg.asked(item.first) for item in items):
+        return False
+    return any(msg.at("question", i) for i in range(first, min(items[0].first, first + 3)))
 
 
 def _conclude(msg: Message, sums: Sums, statements: Sequence[Statement]) -> Reading:

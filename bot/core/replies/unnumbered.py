@@ -249,9 +249,9 @@ def bare(msg: Message) -> Reading | None:
         after_article = ("note", "polite", "recommended", "ordinal", "verdict", "for")
         if letter == "A" and _reads_on(msg, i) and not msg.any_at(after_article, i + 1):
             return None
-        ranked = msg.at("ordinal", i) or msg.at("last", i)
-        counted = not ranked and i > 0 and (msg.tokens[i].kind == "num" or msg.at("number", i)) and msg.at("option", i - 1)
-        option = ranked or counted
+        placed = msg.at("ordinal", i) or msg.at("last", i)
+        counted = not placed and i > 0 and (msg.tokens[i].kind == "num" or msg.at("number", i)) and msg.at("option", i - 1)
+        option = placed or counted
         unfit = msg.at("none", i)
         if not letter and not option and not unfit and not msg.at("other", i) and not slot.labels:
             return None

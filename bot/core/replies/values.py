@@ -34,6 +34,8 @@ def read_value(msg: Message, start: int, end: int, slot: Slot, *, glued: bool = 
             value = _read(msg, start, i - 1, slot, glued=glued)
             if value.text is None and value.kind not in ("letter", "recommended"):
                 return value
+    if (answered := _below_prompt(msg, start, bare)) > 0:
+        return _read(msg, answered, bare, slot, glued=True)
     value = _read(msg, start, bare, slot, glued=glued)
     if bare < end and value.text is not None:
         spoken = bare
@@ -43,6 +45,20 @@ def read_value(msg: Message, start: int, end: int, slot: Slot, *, glued: bool = 
             return told
         return _read(msg, start, end, slot, glued=glued)
     return value
+
+
+def _below_prompt(msg: Message, start: int, end: int) -> int:
+    """ "1. Who can export? B": where a letter stands alone behind the question as the card puts it; 0 if none does."""
+    at = end - 1
+    while at > start and msg.is_mark(at, ".!)"):
+        at -= 1
+    asked = at - 1
+    while asked > start and (msg.is_break(asked) or msg.is_mark(asked, "-(:")):
+        asked -= 1
+    words = sum(msg.is_word(i) for i in range(start, asked))
+    if at - start < 4 or words < 2 or not msg.letter(at, end) or not msg.is_mark(asked, "?") or msg.letter(start):
+        return 0
+    return at if not any(msg.is_mark(i, "?") for i in range(start, asked)) else 0
 
 
 def _letter_alone(msg: Message, i: int, slot: Slot) -> bool:
@@ -126,6 +142,9 @@ def _free_text(msg: Message, start: int, end: int, slot: Slot, said: str) -> Val
         return Value("tentative", said=said)
     if msg.at("hedge", start, end):
         return Value("tentative", said=said)
+    listed = sum(msg.is_mark(i + 1, ")") and bool(msg.tokens[i].letter) for i in msg.letters_in(start, end))
+    if listed > 1:
+        return Value("unclear", said=said)  # the card's own options, copied
     if end - start <= _FEW_WORDS and any(_names_option(msg, i, end, slot) for i in range(start, end)):
         return Value("unclear", said=said)
     return Value("other", text=said, said=said, complete=False)

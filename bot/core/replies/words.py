@@ -28,6 +28,8 @@ def worded(msg: Message, start: int, end: int, slot: Slot, said: str, _glued: bo
 
 def _by_order(msg: Message, start: int, at: int, end: int, slot: Slot, said: str) -> Value | None:
     """Ordinals and digits as options: "the second one", "option 2", and a bare "2" (which only proposes)."""
+    if at > start + 1 and msg.at("option", at - 2) == at - 1 and msg.at("number", at - 1) == at:
+        at -= 1  # "option one": a number, and no noun here
     explicit = any(msg.at("option", i) for i in range(start, at))
     i = msg.at("ordinal", at, end)
     rank = msg.value_at("ordinal", at)
@@ -61,13 +63,14 @@ def _by_order(msg: Message, start: int, at: int, end: int, slot: Slot, said: str
 
 
 def _reference(msg: Message, start: int, _at: int, end: int, _slot: Slot, said: str) -> Value | None:
-    stop = msg.at("same", start, end)
+    stop = msg.at("same", start, end) or msg.at("same", _at, end)
     if not stop:
         return None
     i = msg.at("item", stop, end) or stop
     number = msg.tokens[i].value if i < end and msg.tokens[i].kind == "num" else msg.value_at("number", i)
     if number <= 0 and i < end and not msg.is_edge(i):
-        return None
+        told = any(msg.at("self", k, end) for k in range(i, min(end, i + 3)))  # "the same as what I told Kim"
+        return Value("reference", said=said) if told and stop > max(start, _at) + 1 else None
     return Value("same", number=max(number, 0), said=said)
 
 
@@ -89,7 +92,7 @@ def _by_class(msg: Message, start: int, at: int, end: int, slot: Slot, said: str
         if any(msg.at(name, i, end) and msg.acts(i) for i in near):
             return Value("deferred", said=said)
         stop = msg.at(name, at, end) or msg.at(name, start, end) or _led_recommended(msg, at, end, name)
-        if stop:
+        if stop and not (name == "recommended" and _qualifies(msg, stop, end)):
             return _recommended(msg, stop, end, said)
     stop = msg.at("pointer", start, end)
     if stop and msg.skip_decoration(stop, end) >= end:
@@ -176,7 +179,7 @@ def _ends_in_name(msg: Message, i: int, end: int) -> bool:
     ):  # fmt: skip
         i += 1
     i = msg.skip_marks(i, end, ".!,")
-    return i > name and (i >= end or bool(msg.any_at(("later", "time", "note", "polite"), i)))
+    return i > name and (i >= end or msg.is_edge(i - 1) or bool(msg.any_at(("later", "time", "note", "polite"), i)))
 
 
 def _led_recommended(msg: Message, at: int, end: int, name: str, passed: set[int] | None = None) -> int:
@@ -206,6 +209,11 @@ def _committed(msg: Message, start: int, end: int) -> int:
             if named:
                 return named
     return 0
+
+
+def _qualifies(msg: Message, i: int, end: int) -> bool:
+    """ "Recommended retail price", "by default hidden": the word belongs to what follows, an own answer."""
+    return i < end and msg.tokens[i].kind == "word" and not msg.letter(i) and not msg.found(i)
 
 
 def _recommended(msg: Message, stop: int, end: int, said: str) -> Value:
