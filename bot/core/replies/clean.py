@@ -24,6 +24,7 @@ _ENTITY: Final = re.compile(r"&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z]{2,8}\d
 _ANGLE: Final = re.compile(r"<([@#!][^<>\n]{1,80}|(?:https?|mailto|tel)[^<>\n]{1,2000})>")
 _FILLED_IN: Final = re.compile(r"<([A-Za-z]|\d{1,3})>")  # "1: <B>", as a manual writes what to fill in
 _UNTICKED: Final = re.compile(r"(?m)^[ \t]*(?:[-*•][ \t]*)?\[[ \t]?\][^\n]*\n?")
+_TICK: Final = re.compile(r"(?m)^[ \t]*(?:[-*•][ \t]*)?\[[xX]\][ \t]*")
 _PROMPT_LINE: Final = re.compile(r"(?m)^[ \t]*(\d{1,3})[.):][^\n]{2,300}\?[ \t]*$")
 _LINK: Final = re.compile(r"\[([^\[\]\n]{1,200})\]\(([^()\s]{1,500})\)")
 _FENCE: Final = re.compile(r"```(?:[a-z]{1,12}\n)?")
@@ -108,7 +109,7 @@ def _ticked(text: str) -> str:
     """A copied list with one of its boxes ticked: the boxes left empty are not what was chosen."""
     if not _UNTICKED.search(text):
         return text
-    return _PROMPT_LINE.sub(r"\1:", _UNTICKED.sub("", text))
+    return _PROMPT_LINE.sub(r"\1:", _TICK.sub("", _UNTICKED.sub("", text)))
 
 
 def _platform_tokens(text: str) -> str:

@@ -136,7 +136,7 @@ def _is_said(msg: Message, item: Statement) -> bool:
 
 def _in_passing(msg: Message, item: Statement) -> bool:
     """ "The 2a branch is broken", "I have 2 B vitamins": unbound, with words before it and read on after it."""
-    at = item.start
+    at = skip_leads(msg, item.start, msg.count)
     if item.bound or item.tail >= 0 or not msg.letter(at) or at + 1 >= msg.count or item.first == 0 == item.start - 1:
         return False
     ahead = msg.at("article", item.first) or msg.skip_decoration(0, item.first) < item.first

@@ -153,9 +153,10 @@ def rest_at(msg: Message, i: int) -> Statement | None:
     if not stop:
         return None
     k = msg.skip_marks(stop, msg.count, ":-=,")
+    offered = msg.offered | frozenset(f"~{letter}" for letter in msg.offered)
     for _ in range(4):
         more = msg.any_at(("filler", "item", "suffix", "unsure", "content"), k)
-        if not more or msg.any_at(("recommended", "delegate", "skip"), k) or msg.letter(k):
+        if not more or msg.any_at(("recommended", "delegate", "skip"), k) or msg.letter(k) in offered:
             break
         k = msg.skip_marks(more, msg.count, ",")
     at = skip_leads(msg, k, msg.count)

@@ -37,7 +37,7 @@ from bot.core.replies.items import (
     turned,
 )
 from bot.core.replies.message import Message
-from bot.core.replies.numbering import Numbers, bind_at, goes_on, numbers_at
+from bot.core.replies.numbering import Numbers, begins_value, bind_at, goes_on, numbers_at
 from bot.core.replies.retract import asked_aside, hedged_first, taken_back, told_after
 from bot.core.replies.statement import Place, Statement
 from bot.core.replies.value import letter_ends, skip_leads
@@ -186,6 +186,12 @@ class Parser:
         alike = self._weak_style and msg.letter(item.start) and letter_ends(msg, item.start, msg.count)
         return stop if item.bound or item.glued or alike else 0
 
+    def _begins_list(self, i: int) -> bool:
+        """Whether a question with its letter comes at `i`."""
+        i = self.msg.skip_marks(i, self.msg.count, ":,")
+        numbers = numbers_at(self.msg, i) if i < self.msg.count and self.msg.tokens[i].kind == "num" else None
+        return numbers is not None and begins_value(self.msg, numbers.end)
+
     def _opens(self, item: Statement, i: int) -> bool:
         """Whether nothing has been said on the item yet, so that a question is its value."""
         return item.tail < 0 and not self.msg.letter(skip_leads(self.msg, item.start, i))
@@ -269,9 +275,11 @@ class Parser:
                 aside = taken_back(msg, i) or (None if open_item else hedged_first(self, i, place))
                 if aside is not None:
                     return aside
-        if open_item is not None and place in ("sep", "done") and not self._opens(open_item, i):
+        if open_item is not None and place in ("sep", "conn", "done") and not self._opens(open_item, i):
             if (asked := asked_aside(msg, i)) is not None:
                 return asked
+        if place == "sep" and (others := msg.at("rest", i)) and self._begins_list(others):
+            return self.numbers_statement(others, place)  # "the others: 1 C, 3 A"
         slip = slip_at(self.msg, i, self.items) if place == "line" else None
         numbered = slip or self.numbers_statement(i, place)
         if numbered is not None and numbered.weak and open_item is not None and not self._has_value(open_item, i):

@@ -96,7 +96,7 @@ def after_letter(msg: Message, at: int, after: int, end: int, slot: Slot, said: 
     if plain_word and after == at + 1 and not msg.letter(after, end):
         if token.lower and token.fold in WORDLIKE and not (glued and known):
             return None
-        if letter == "A" and not glued and not _chosen_inside(msg, at):
+        if letter == "A" and not glued and not chosen_inside(msg, at):
             return Value("unclear", letter="A", said=said)
         if not known:
             return None
@@ -112,7 +112,7 @@ def after_letter(msg: Message, at: int, after: int, end: int, slot: Slot, said: 
     return with_note(msg, letter, after, end, slot, said)
 
 
-def _chosen_inside(msg: Message, i: int) -> bool:
+def chosen_inside(msg: Message, i: int) -> bool:
     """ "I'd go with A here": a capital in the middle of lower-case words is no article."""
     before, after = msg.tokens[i - 1] if i else None, msg.tokens[i + 1]
     if msg.tokens[i].lower or before is None or before.kind != "word":
@@ -219,11 +219,10 @@ def _dashed_letters(msg: Message, i: int, end: int) -> bool:
 
 def against(msg: Message, letter: str, i: int, end: int, slot: Slot, said: str) -> Value | None:
     """ "A is too expensive": the letter is turned down. "…, so B" chooses another one; else none is chosen."""
-    if msg.next(("against", "disagree", "retract_after"), i) >= end or asks(msg, i, end):
+    if msg.next(("against", "disagree", "retract_after"), i) >= end:
         return None
     for k in msg.places("contrast", i, end):
-        at = msg.any_at(("which", "lead", "article"), msg.at("contrast", k)) or msg.at("contrast", k)
-        if any(msg.at("retract_after", b, end) for b in (at - 1, at, msg.at("contrast", k))):
+        if any(msg.at("retract_after", b, end) for b in range(k + 1, min(end, k + _MOST_FRAMED))):
             return Value("negative_only", said=said)  # "… but that was wrong"
     i = msg.skip_marks(i, end, ",:-(\"”’'»)]")
     stop = 0
@@ -236,6 +235,8 @@ def against(msg: Message, letter: str, i: int, end: int, slot: Slot, said: str) 
         i = framed
     if not stop or msg.is_mark(stop, "?"):
         return None
+    if asks(msg, i, end):
+        return Value("question", said=said)
     if (rather := _preferred(msg, letter, stop, end, slot)) > 0:
         return with_note(msg, msg.letter(rather), rather + 1, end, slot, said)
     return Value("negative_only", said=said)

@@ -98,8 +98,8 @@ def numbers_at(
         following = number_at(msg, joint or span)
         if following is None or (span and (following[0] <= values[-1] or following[0] - values[-1] > _MOST_NUMBERS)):
             break
-        if joint and following[4] and not word:
-            break
+        if following[4] and not word:
+            break  # "1 — the second option"
         if tail and joint and (begins_value(msg, following[1]) or _words_follow(msg, following[1])):
             break
         if span:
@@ -165,7 +165,7 @@ def begins_value(msg: Message, i: int) -> bool:
     at = skip_leads(msg, i, msg.count)
     if at > i and msg.letter(at) and letter_stands(msg, at, msg.count):
         return True
-    return bool(msg.letter(i)) or (msg.is_mark(i, ".)-") and bool(msg.letter(i + 1)))
+    return bool(msg.letter(i)) or (msg.is_mark(i, ".)-") and bool(msg.letter(msg.skip_marks(i, msg.count, ".)-"))))
 
 
 def goes_on(msg: Message, i: int) -> bool:

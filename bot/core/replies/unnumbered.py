@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from bot.core.replies import wording
 from bot.core.replies.labels import by_label
+from bot.core.replies.letters import chosen_inside
 from bot.core.replies.message import Message
 from bot.core.replies.reading import ItemError, ItemReading, Proposal, Reading, Slot
 from bot.core.replies.value import Value, asks, skip_leads
@@ -247,7 +248,7 @@ def bare(msg: Message) -> Reading | None:
         if strange and (_reads_on(msg, i) or msg.at("agree", i) or msg.any_at(("question", "lead"), 0)):
             return None
         after_article = ("note", "polite", "recommended", "ordinal", "verdict", "for")
-        if letter == "A" and _reads_on(msg, i) and not msg.any_at(after_article, i + 1):
+        if letter == "A" and _reads_on(msg, i) and not (msg.any_at(after_article, i + 1) or chosen_inside(msg, i)):
             return None
         placed = msg.at("ordinal", i) or msg.at("last", i)
         counted = not placed and i > 0 and (msg.tokens[i].kind == "num" or msg.at("number", i)) and msg.at("option", i - 1)

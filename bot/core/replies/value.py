@@ -102,7 +102,7 @@ def asks(msg: Message, start: int, end: int) -> bool:
         return False
     if msg.any_at(("explain", "asks_recommended"), first, end):
         return True
-    begins = bool(msg.at("question", first, end)) and not msg.at("recommended", first, end)
+    begins = bool(msg.at("question", first, end) or msg.at("question", start, end)) and not msg.at("recommended", first, end)
     if begins and not msg.at("delegate", first, end):
         return True
     tail = range(max(first, end - 4), end)  # the word that asks comes last in Japanese and Korean
@@ -115,4 +115,4 @@ def asks(msg: Message, start: int, end: int) -> bool:
         return not any(msg.at("hedge", i, end) for i in range(first, min(first + 3, end)))
     if not msg.has("explain"):
         return False
-    return bool(msg.at("explain", last)) or any(msg.at("explain", i) == end for i in range(max(first, end - 6), end))
+    return bool(msg.at("explain", last)) or any(msg.at("explain", i) == end for i in range(max(first, end - 8), end))

@@ -37,20 +37,20 @@ def read_value(msg: Message, start: int, end: int, slot: Slot, *, glued: bool = 
     if (answered := _below_prompt(msg, start, bare)) > 0:
         return _read(msg, answered, bare, slot, glued=True)
     value = _read(msg, start, bare, slot, glued=glued)
-    if bare < end and value.text is not None:
+    if bare < end and (value.text is not None or value.kind == "ambiguous_agreement"):
         spoken = bare
         while spoken < end and msg.tokens[spoken].kind == "char":
             spoken += 1  # polite endings of Japanese and Korean verbs are part of them
-        if bare < spoken < end and (told := _read(msg, start, spoken, slot, glued=glued)).text is None:
+        if bare < spoken and (told := _read(msg, start, spoken, slot, glued=glued)).text is None:
             return told
-        return _read(msg, start, end, slot, glued=glued)
+        return _read(msg, start, end, slot, glued=glued) if value.text is not None else value
     return value
 
 
 def _below_prompt(msg: Message, start: int, end: int) -> int:
     """ "1. Who can export? B": where a letter stands alone behind the question as the card puts it; 0 if none does."""
     at = end - 1
-    while at > start and msg.is_mark(at, ".!)"):
+    while at > start and (msg.is_mark(at, ".!)") or msg.is_break(at)):
         at -= 1
     asked = at - 1
     while asked > start and (msg.is_break(asked) or msg.is_mark(asked, "-(:")):
