@@ -58,16 +58,19 @@ def in_company(msg: Message, statements: Sequence[Statement]) -> list[Statement]
     dropped: list[Statement] = []
     if items and items[0].buried and not _led_in(msg, items[0].first):
         alone = not any(_chooses(msg, item) for item in items[1:])
+        opened = msg.is_mark(items[0].first - 1, ":")  # "from the train: 1 B, 2 A"
         if alone or _counted(msg, items) or any(_is_said(msg, item) for item in items):
             dropped = items
         elif all(_after_noun(msg, i) for i in items):
             dropped = items  # "flight BA 1B seat 2A"
-        elif not any(i.bound or i.glued for i in items) and not {s.number for s in msg.open} <= {
+        elif not opened and not any(i.bound or i.glued for i in items) and not {s.number for s in msg.open} <= {
             n for item in items for n in item.numbers
         }:  # fmt: skip
             dropped = items  # "my kids are in 3 B and 1 A"
-        elif not any(_chooses(msg, s) and (s.bound, s.glued) == (items[0].bound, items[0].glued) for s in items[1:]):
+        elif not opened and not any(_chooses(msg, s) and (s.bound, s.glued) == (items[0].bound, items[0].glued) for s in items[1:]):
             dropped = items[:1]
+    elif len(items) > 1 and msg.at("article", items[0].first) and all(_in_passing(msg, item) for item in items):
+        dropped = items  # "take the 2A bus to 3C street"
     elif len(items) == 1:
         item = items[0]
         if item.weak or _in_passing(msg, item) or (not excepting and _says_nothing(msg, item)):
@@ -109,10 +112,15 @@ def conditioned(msg: Message, statements: Sequence[Statement]) -> list[Statement
                 then = any(msg.any_at(("lead", "and"), k) == statement.first for k in range(at, statement.first))
                 last = at if spoken > at or then else last
                 statement = replace(statement, forced="conditional")
-            elif any(start <= k < statement.first for k in told):
+            elif told and any(start <= k < _first_item(statements, start) for k in told):
                 statement = replace(statement, hedged=True)  # "last time we chose 1: A"
         out.append(statement)
     return out
+
+
+def _first_item(statements: Sequence[Statement], start: int) -> int:
+    """Where the first item from `start` on begins."""
+    return next((s.first for s in statements if s.kind == "item" and s.first >= start), start)
 
 
 def _counted(msg: Message, items: Sequence[Statement]) -> bool:

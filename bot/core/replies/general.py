@@ -237,6 +237,9 @@ def accept_at(msg: Message, i: int, inside: bool) -> Statement | None:
         narrowed = narrowed or (not end and "limit" in found) or (not end and (few or "ordinal" in found))
         if "delegate" in found and msg.acts(j):
             break
+        if "hedge" in found and not end and not msg.any_at(_COVER, j):
+            narrowed, j = True, found["hedge"][0]
+            continue
         if "negate" in found and not (named or delegated):
             negated = True
             j = found["negate"][0]

@@ -256,10 +256,11 @@ class Parser:
     def _begun(self, i: int, before: tuple[int, ...]) -> bool:
         """Whether another item begins right at the value of one."""
         msg = self.msg
-        if i + 2 >= msg.count or msg.tokens[i].kind != "num" or msg.tokens[i].value not in msg.by_number:
+        if i + 1 >= msg.count or msg.tokens[i].kind != "num" or msg.tokens[i].value not in msg.by_number:
             return False
         further = not before or msg.tokens[i].value > before[0]
-        return further and msg.glued(i + 1) and msg.is_mark(i + 1, ":)") and not msg.is_edge(i + 2)
+        bound = msg.is_mark(i + 1, ":)") and not msg.is_edge(i + 2)
+        return further and msg.glued(i + 1) and (bound or bool(msg.letter(i + 1)))
 
     # -- statements ------------------------------------------------------------------------------------------
 

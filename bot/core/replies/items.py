@@ -96,7 +96,7 @@ def letters_first(msg: Message) -> list[Statement] | None:
     i = 0
     while i < msg.count:
         letter = msg.tokens[i].letter
-        at = i + 2 if msg.is_mark(i + 1, "-:=") else i + 1
+        at = i + 2 if msg.is_mark(i + 1, "-:=/") else i + 1
         if letter and msg.is_mark(i + 1, "(") and msg.is_mark(i + 3, ")") and msg.tokens[i + 2].value in msg.by_number:
             pairs.append(
                 Statement("item", i, i, i + 4, (msg.tokens[i + 2].value,), value_end=i + 1, tail=i + 4, bound=True)

@@ -89,6 +89,8 @@ def numbers_at(
         if tail and not joint and not (noun or word) and _next_bare(msg, end, values[-1]):
             joint = end
         span = 0 if joint else (msg.at("to", end) or (end + 1 if msg.is_mark(end, "-~") else 0))
+        if span == end + 1 and msg.glued(end) and not msg.glued(span) and msg.glued(span + 1) and msg.letter(span + 1):
+            break  # "1b 2- 3a": nothing on 2
         if msg.is_mark(end, ".") and msg.is_mark(end + 1, "."):
             span = end + 2
         if not joint and not span:
@@ -210,8 +212,10 @@ def number_at(msg: Message, i: int, tail: bool = False) -> tuple[int, int, bool,
         value = msg.value_at("number", j)
         if not stop:
             stop, value = msg.at("ordinal", j), msg.value_at("ordinal", j)
-        last = msg.at("last", j) or msg.count
-        if not stop and msg.slots and (msg.any_at(_AFTER_LAST[tail], last) or (tail is False and msg.at("which", last))):
+        last = msg.at("last", j) or j
+        if not stop and msg.slots and (
+            msg.any_at(_AFTER_LAST[tail], last) or (msg.is_edge(last) if tail else msg.at("which", last))
+        ) and last > j:  # fmt: skip
             stop, value, noun = last, msg.slots[-1].number, noun or j > i
         if not stop:
             return None

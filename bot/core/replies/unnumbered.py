@@ -31,7 +31,7 @@ def positional(msg: Message) -> Reading | None:
         i = msg.skip_decoration(start, end) if not _placeholder(msg, start) else start
         if msg.at("negate", i):
             continue
-        while i < end and not msg.letter(i) and (stop := msg.any_at((*_BEFORE_LETTER, "item"), i, end)):
+        while i < end and not msg.letter(i) and (stop := msg.any_at((*_BEFORE_LETTER, "item", "heading"), i, end)):
             i = msg.skip_marks(stop, end, ":")
         row: list[tuple[str, int]] = []
         while i < end:

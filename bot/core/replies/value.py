@@ -38,6 +38,8 @@ def skip_leads(msg: Message, i: int, end: int) -> int:
         if stop == i + 1 and msg.letter(i, end) and not msg.any_at(_LEADS, stop, end) and not msg.letter(stop, end):
             break
         i = msg.skip_marks(stop, end, ",:\"“‘'")
+        if msg.is_mark(i, "…") or (msg.is_mark(i, ".") and msg.is_mark(i + 1, ".")):
+            i = msg.skip_marks(i, end, ".…")  # "3 is... c"
     return i
 
 

@@ -95,7 +95,7 @@ def _by_class(msg: Message, start: int, at: int, end: int, slot: Slot, said: str
         if stop and not (name == "recommended" and _qualifies(msg, stop, end)):
             return _recommended(msg, stop, end, said)
     stop = msg.at("pointer", start, end)
-    if stop and msg.skip_decoration(stop, end) >= end:
+    if stop and (msg.skip_decoration(stop, end) >= end or _placed(msg, stop, end)):
         return Value("other", said=said)
     if stop := _committed(msg, start, end):
         return _recommended(msg, stop, end, said)
@@ -209,6 +209,12 @@ def _committed(msg: Message, start: int, end: int) -> int:
             if named:
                 return named
     return 0
+
+
+def _placed(msg: Message, i: int, end: int) -> bool:
+    """ "See my mail from Monday": a few words that only say where."""
+    told = msg.any_at(("for", "filler", "note", "time"), i, end)
+    return bool(told) and end - i <= _LONGEST_NAME and not any(msg.is_edge(k) for k in range(i, end))
 
 
 def _qualifies(msg: Message, i: int, end: int) -> bool:
