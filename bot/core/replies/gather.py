@@ -75,6 +75,8 @@ def in_company(msg: Message, statements: Sequence[Statement]) -> list[Statement]
         item = items[0]
         if item.weak or _in_passing(msg, item) or (not excepting and _says_nothing(msg, item)):
             dropped = items
+    below = [item for n, item in enumerate(items) if n and _signed(msg, items[n - 1].first, item)]
+    dropped = [*dropped, *below]
     first = items[0].first if items else 0
     spoken = sum(t.kind in ("word", "char") for t in msg.tokens[:first])
     if items and spoken > _LONG_PROSE and (spoken > 4 * _LONG_PROSE or not items[0].on_line):
@@ -128,6 +130,15 @@ def _counted(msg: Message, items: Sequence[Statement]) -> bool:
     at = items[0].first - 1
     noun = at >= 0 and msg.tokens[at].kind == "word" and not msg.any_at((*_LED_IN, "and", "disagree", "skip"), at)
     return noun and not any(item.bound or item.glued for item in items)
+
+
+def _signed(msg: Message, before: int, item: Statement) -> bool:
+    """ "Dept. 3 B" below the answers: words that the grammar does not know stand before it on its line."""
+    if not item.after_blank or item.bound or item.on_line or item.tail >= 0:
+        return False
+    if not any(msg.tokens[k].kind == "para" for k in range(before, item.first)):
+        return False
+    return any(msg.tokens[k].kind == "word" and not msg.found(k) for k in range(msg.line_start(item.first), item.first))
 
 
 def _after_noun(msg: Message, item: Statement) -> bool:
@@ -405,7 +416,7 @@ def _item_value(msg: Message, item: Statement, start: int, end: int, slot: Slot)
     forced = {
         "skip": "skip", "leave": "skip", "unsure": "unsure", "later": "deferred", "withdraw": "unclear",
         "reject": "needs_answer", "explain": "question", "recommended": "recommended", "slip": "unclear",
-        "conditional": "conditional", "same": "same", "negate": "refused", "agree": "ambiguous_agreement", "negative": "negative_only",
+        "discuss": "deferred", "both": "multiple", "conditional": "conditional", "same": "same", "negate": "refused", "agree": "ambiguous_agreement", "negative": "negative_only",
     }  # fmt: skip
     if item.forced == "negative" and (named := msg.letters_in(start, item.tail)):
         turned = negated(msg, named[-1], end, slot, msg.words(item.first, end))

@@ -24,7 +24,10 @@ _COVER: Final = (
     "option", "for", "everywhere", "number", "unsure", "carry_on",
 )  # fmt: skip
 
-_TAKES: Final = ("withdraw", "reject", "skip", "unsure", "explain", "later", "leave", "agree", "negate", "negative")
+_TAKES: Final = (
+    "withdraw", "reject", "skip", "unsure", "explain", "later", "leave", "agree", "negate", "negative", "discuss",
+    "both",
+)  # fmt: skip
 # What a statement may begin with; most words are none of these, and are passed by.
 _TAKES_NUMBERS: Final = frozenset(_TAKES)
 _LEADS: Final = frozenset(("lead", "option", "article"))
@@ -39,7 +42,10 @@ def value_first(msg: Message, i: int, inside: bool = False) -> Statement | None:
     for name in () if _TAKES_NUMBERS.isdisjoint(found) else _TAKES:
         if name not in found or found[name][0] < msg.at("cancel", i) or (inside and name in ("agree", "negate")):
             continue
-        if name == "agree" and not msg.at("for", found[name][0]):
+        if name in ("agree", "both") and not msg.at("for", found[name][0]):
+            continue
+        named = found[name][0]
+        if name == "discuss" and (named >= msg.count or not (msg.tokens[named].value >= 0 or msg.at("item", named))):
             continue
         j = skip_fill(msg, found[name][0])
         at = skip_leads(msg, found[name][0], msg.count)
@@ -71,6 +77,8 @@ def value_first(msg: Message, i: int, inside: bool = False) -> Statement | None:
                 break
             stop = more
     stop = stop if msg.at("for", stop) else msg.at("verdict", stop) or stop
+    if msg.is_mark(stop, "(") and msg.at("for", stop + 1):
+        stop += 1  # "B (for 1)"
     unknown = msg.letter(at) and msg.letter(at) not in msg.offered  # Portuguese "o resto"
     joint = msg.at("for", stop) or (stop if msg.at("rest", stop) and not unknown else 0)
     if not joint:

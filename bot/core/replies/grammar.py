@@ -44,6 +44,7 @@ from bot.core.replies.value import letter_ends, skip_leads
 
 _GIVEN: Final = frozenset(("missed", "change"))
 _EXCEPTED: Final = ("letter", "ordinal", "recommended", "skip", "later", "unsure", "put_off")
+_PUT_ASIDE: Final = ("discuss", "later", "unsure", "explain")
 _OPENERS: Final = "\"“”„«‘'「『([{|<*~•#-"
 
 
@@ -279,6 +280,11 @@ class Parser:
         if open_item is not None and place in ("sep", "conn", "done") and not self._opens(open_item, i):
             if (asked := asked_aside(msg, i)) is not None:
                 return asked
+            after = msg.any_at(("note", "and"), i)
+            put = value_first(msg, after) if 0 < after < msg.count else None
+            if put is not None and put.forced in _PUT_ASIDE and self._seen.isdisjoint(put.numbers):
+                put.first = i  # "1 B, but let's discuss 2"
+                return put
         if place == "sep" and (others := msg.at("rest", i)) and self._begins_list(others):
             return self.numbers_statement(others, place)  # "the others: 1 C, 3 A"
         slip = slip_at(self.msg, i, self.items) if place == "line" else None

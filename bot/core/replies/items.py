@@ -34,6 +34,8 @@ def core_at(msg: Message, i: int, *, loose: bool) -> str:
     if i >= msg.count or msg.is_break(i):
         return "empty"
     if msg.is_separator(i):
+        if msg.is_mark(i, "?") and not loose and msg.is_edge(i + 1):
+            return "unsure"
         return "" if msg.is_mark(i, "?") else "empty"
     if msg.is_mark(i, "([") and msg.letter(i + 1) and msg.is_mark(i + 2, ")]"):
         return "letter"

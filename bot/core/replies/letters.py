@@ -34,7 +34,7 @@ def lettered(msg: Message, start: int, end: int, slot: Slot, said: str, glued: b
     if (stop := msg.at("alternative", at, end)) and _offers(msg, stop, end):
         return Value("tentative", said=said)
     hedged = msg.at("hedge", at, end)
-    if hedged:
+    if hedged and hedged >= (msg.any_at(("negate", "negative"), at, end) or 0):
         after = skip_leads(msg, hedged, end)
         if msg.letter(after, end) and letter_ends(msg, after, end):
             return Value("tentative", letter=msg.letter(after), said=said)

@@ -219,7 +219,7 @@ class Message:
         while marks < end and self.is_mark(marks, "?!"):
             marks += 1
         asked = any(self.is_mark(k, "?") for k in range(i, marks))
-        if asked and (marks >= end or marks > i + 1 or self.is_mark(marks, ",")):
+        if asked and (marks > i or marks >= end):
             return True
         stop = self.skip_marks(i, end, ",-.( ")
         if self.is_mark(stop, "?") and self.is_mark(stop + 1, ")"):
@@ -299,6 +299,12 @@ class Message:
     def is_picture(self, i: int) -> bool:
         """An emoji or sign that may be an autocorrected answer (":D"), not one of thanks."""
         return self.tokens[i].kind == "mark" and self.tokens[i].fold > "\u2190" and not self.at("polite", i)
+
+    def line_start(self, i: int) -> int:
+        """The first token of the line that `i` stands in."""
+        while i > 0 and not self.is_break(i - 1):
+            i -= 1
+        return i
 
     def glued(self, i: int) -> bool:
         """Token `i` follows the one before it without a blank."""

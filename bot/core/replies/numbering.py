@@ -102,6 +102,8 @@ def numbers_at(
             break
         if following[4] and not word:
             break  # "1 — the second option"
+        if joint and following[0] < values[-1] and begins_value(msg, following[1]):
+            break  # "no 3, 1 B"
         if tail and joint and (begins_value(msg, following[1]) or _words_follow(msg, following[1])):
             break
         if span:
@@ -226,6 +228,8 @@ def number_at(msg: Message, i: int, tail: bool = False) -> tuple[int, int, bool,
         stop = msg.any_at(("suffix", "item"), j) if j < msg.count else 0
         if not stop or (msg.at("item", j) == stop and not (word or msg.glued(j))):
             break
+        if stop < msg.any_at(("recommended", "delegate"), j) and msg.tokens[j].kind == "word":
+            break
         if msg.tokens[j].kind == "mark" or (msg.tokens[j].kind == "word" and not msg.glued(j) and not word):
             break
         if msg.at("item", j) == stop and stop < msg.count and msg.tokens[stop].kind == "num":
@@ -240,7 +244,11 @@ def _option_next(msg: Message, i: int) -> bool:
 
 def article_a(msg: Message, i: int) -> bool:
     """ "pula a 3", "exceto a 2": the Portuguese article, not option A, after a word and before a number."""
-    if not 0 < i < msg.count - 1 or msg.tokens[i].fold != "a" or not msg.tokens[i].lower:
+    if not 0 <= i < msg.count - 1 or msg.tokens[i].fold != "a" or not msg.tokens[i].lower:
+        return False
+    if msg.tokens[i + 1].kind == "num" and msg.tokens[i + 1].spaced and i + 2 < msg.count and msg.tokens[i + 2].fold == "é":
+        return True  # "a 1 é B e a 2 é C"
+    if i == 0:
         return False
     before, after = msg.tokens[i - 1], msg.tokens[i + 1]
     return before.kind == "word" and not before.letter and after.kind == "num" and after.spaced
@@ -265,6 +273,7 @@ def bind_at(msg: Message, i: int) -> tuple[int, str]:
         j += 1
     if not bind:
         stop = msg.at("suffix", j) if j < msg.count else 0
+        stop = 0 if stop < msg.any_at(("recommended", "delegate"), j) else stop  # Spanish "3 la que recomiendas"
         return (stop, ":") if stop else (i, "")
     return j, bind
 

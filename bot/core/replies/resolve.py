@@ -55,7 +55,7 @@ def _all_asked(msg: Message, statements: Sequence[Statement]) -> bool:
     if not msg.is_mark(ends, "?") or not all(msg.asked(item.first) for item in items):
         return False
     first = msg.skip_decoration(0, msg.count)
-    return any(msg.at("question", i) and msg.asked(i) for i in range(first, min(items[0].first, first + 5)))
+    return any(msg.any_at(("question", "copula"), i) and msg.asked(i) for i in range(first, min(items[0].first, first + 5)))
 
 
 def _conclude(msg: Message, sums: Sums, statements: Sequence[Statement]) -> Reading:

@@ -102,9 +102,12 @@ def asks(msg: Message, start: int, end: int) -> bool:
         msg.at("suggestion", end - 1) or any(msg.at("suggestion", i, end) for i in range(max(start, end - 6), end))
     ):
         return False
-    if msg.any_at(("explain", "asks_recommended"), first, end):
+    named = msg.at("recommended", first, end) or msg.at("recommended", start, end)
+    if msg.any_at(("explain", "asks_recommended"), first, end) and (
+        not named or named < msg.at("asks_recommended", first, end) or msg.is_mark(end - 1, "?")
+    ):  # fmt: skip
         return True
-    begins = bool(msg.at("question", first, end) or msg.at("question", start, end)) and not msg.at("recommended", first, end)
+    begins = bool(msg.at("question", first, end) or msg.at("question", start, end)) and not named
     if begins and not msg.at("delegate", first, end):
         return True
     tail = range(max(first, end - 4), end)  # the word that asks comes last in Japanese and Korean

@@ -151,8 +151,11 @@ def _free_text(msg: Message, start: int, end: int, slot: Slot, said: str) -> Val
 
 
 def _names_option(msg: Message, i: int, end: int, slot: Slot) -> bool:
-    """A capital option letter inside a short phrase ("rather C"): too close to a choice for an own answer."""
+    """A capital option letter inside a short phrase ("rather C"), or a small one at the end of it ("nehm ich b"): too
+    close to a choice for an own answer."""
     letter = msg.letter(i, end)
+    if i == end - 1 and letter and letter in slot.letters and msg.tokens[i].spaced:
+        return True
     if letter not in slot.letters or not letter or msg.tokens[i].lower or msg.glued(i):
         return False
     return letter_ends(msg, i, end) and not msg.is_mark(i + 1, "/+-&")
