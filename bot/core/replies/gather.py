@@ -274,11 +274,13 @@ def _take_rest(msg: Message, sums: Sums, statement: Statement) -> None:
 
 def _without_joint(msg: Message, start: int, end: int) -> int:
     """Without a "but" before the next statement."""
-    while end > start and (
-        msg.is_edge(end - 1)
-        or any(msg.any_at(("note", "limit", "and"), k) == end for k in range(max(start, end - 2), end))
-    ):
-        end -= 1
+    while end > start:
+        joint = next(
+            (k for k in range(max(start, end - 3), end) if msg.any_at(("note", "limit", "and"), k) == end), end
+        )
+        if joint == end and not msg.is_edge(end - 1):
+            break
+        end = min(joint, end - 1)
     return end
 
 

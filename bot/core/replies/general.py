@@ -154,7 +154,7 @@ def rest_at(msg: Message, i: int) -> Statement | None:
     j = i
     for _ in range(4):
         stop = msg.any_at(("filler", "article", "lead", "for"), j)
-        if not stop or msg.at("rest", j) or msg.letter(j):
+        if not stop or msg.at("rest", j) or (msg.letter(j) and msg.letter(j) in msg.offered):
             break
         j = stop
     stop = msg.at("rest", j)
@@ -172,6 +172,12 @@ def rest_at(msg: Message, i: int) -> Statement | None:
         return Statement("rest", i, k, at + 1)
     for position in (k, at):
         end = msg.any_at(("recommended", "delegate", "skip", "agree", "accept"), position)
+        if end and end == msg.at("agree", position):  # "Rest passt so wie vorgeschlagen"
+            named = end
+            while named < msg.count and not msg.at("recommended", named) and (more := msg.any_at(("filler", "agree"), named)):
+                named = more
+            if msg.at("recommended", named):
+                position, end = named, msg.at("recommended", named)
         if end:
             return Statement("rest", i, position, end)
     return None

@@ -286,7 +286,10 @@ class Parser:
                 put.first = i  # "1 B, but let's discuss 2"
                 return put
         if place == "sep" and (others := msg.at("rest", i)) and self._begins_list(others):
-            return self.numbers_statement(others, place)  # "the others: 1 C, 3 A"
+            listed = self.numbers_statement(self.msg.skip_marks(others, msg.count, ":,"), place)
+            if listed is not None:
+                listed.first = i  # "the others: 1 C, 3 A"
+                return listed
         slip = slip_at(self.msg, i, self.items) if place == "line" else None
         numbered = slip or self.numbers_statement(i, place)
         if numbered is not None and numbered.weak and open_item is not None and not self._has_value(open_item, i):
@@ -352,6 +355,10 @@ class Parser:
         if not bind and glued and (sub := sub_item(self.msg, numbers, start)) is not None:
             sub.first = first
             return sub
+        narrowed = msg.at("limit", start) if not bind else 0
+        if narrowed and msg.is_mark(narrowed, ":="):
+            start, bind = bind_at(msg, narrowed)  # "2 only: C"
+            bound = True
         core = core_at(self.msg, start, loose=not (bound or glued))
         if numbers.word and not core and msg.letter(start) and msg.at("number", start + 1):
             core = "letter"

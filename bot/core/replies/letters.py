@@ -14,7 +14,7 @@ from typing import Final
 from bot.core.replies.labels import by_label
 from bot.core.replies.message import WORDLIKE, Message
 from bot.core.replies.reading import Slot
-from bot.core.replies.value import Value, asks, letter_ends, note_of, other_words, skip_leads
+from bot.core.replies.value import Value, article_a, asks, letter_ends, note_of, other_words, skip_leads
 
 _JOINTS: Final = "+/&,-"
 _MOST_FRAMED: Final = 5  # "is a bit", "ist mir"; more words stand between a letter and no verdict on it
@@ -191,6 +191,8 @@ def _stands_alone(msg: Message, i: int, end: int) -> bool:
         return False
     if msg.tokens[i].fold == "i" and (msg.tokens[i].lower or (i + 1 < end and msg.tokens[i + 1].kind == "word")):
         return False  # the pronoun
+    if article_a(msg, i):
+        return False
     if i + 1 >= end or msg.tokens[i + 1].kind != "word" or msg.letter(i + 1, end):
         return True
     if msg.tokens[i].lower and msg.tokens[i].fold in WORDLIKE:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from bot.core.replies.message import Message
-from bot.core.replies.value import letter_stands, skip_leads
+from bot.core.replies.value import article_a, letter_stands, skip_leads
 
 ROMAN: Final = {"i": 1, "ii": 2, "iii": 3, "iv": 4, "v": 5, "vi": 6, "vii": 7, "viii": 8, "ix": 9, "x": 10}
 _AFTER_LAST: Final = (("item",), ("item", "option"))  # "the last question"; only after a value "the last one"
@@ -240,18 +240,6 @@ def number_at(msg: Message, i: int, tail: bool = False) -> tuple[int, int, bool,
 
 def _option_next(msg: Message, i: int) -> bool:
     return i < msg.count and msg.tokens[i].letter in msg.offered and msg.tokens[i].letter not in ("", "I")
-
-
-def article_a(msg: Message, i: int) -> bool:
-    """ "pula a 3", "exceto a 2": the Portuguese article, not option A, after a word and before a number."""
-    if not 0 <= i < msg.count - 1 or msg.tokens[i].fold != "a" or not msg.tokens[i].lower:
-        return False
-    if msg.tokens[i + 1].kind == "num" and msg.tokens[i + 1].spaced and i + 2 < msg.count and msg.tokens[i + 2].fold == "é":
-        return True  # "a 1 é B e a 2 é C"
-    if i == 0:
-        return False
-    before, after = msg.tokens[i - 1], msg.tokens[i + 1]
-    return before.kind == "word" and not before.letter and after.kind == "num" and after.spaced
 
 
 def bind_at(msg: Message, i: int) -> tuple[int, str]:

@@ -101,7 +101,7 @@ def _conclude(msg: Message, sums: Sums, statements: Sequence[Statement]) -> Read
         numbers = tuple(sorted(sums.values)) if sums.ranged_yes else ()
         proposal = Proposal(kind="accept_all", numbers=numbers, label="the recommended options")
         return Reading(kind="needs_confirmation", proposals=(proposal,), note=note)
-    if not answers and all(e.code == "question" for e in errors) and len(errors) == 1:
+    if not answers and all(e.code == "question" for e in errors) and len(errors) == 1 and sums.rest is None:
         return Reading(kind="question_back", asked_about=tuple(sums.values), note=note)
     loose = sums.loose or any(s.weak or s.buried for s in statements)
     proposals: tuple[Proposal, ...] = ()

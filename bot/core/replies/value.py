@@ -43,6 +43,19 @@ def skip_leads(msg: Message, i: int, end: int) -> int:
     return i
 
 
+def article_a(msg: Message, i: int) -> bool:
+    """ "pula a 3", "exceto a 2", "a 1 é B e a 2 é C": the Portuguese article, not option A, before a number."""
+    if not 0 <= i < msg.count - 1 or msg.tokens[i].fold != "a" or not msg.tokens[i].lower:
+        return False
+    after = msg.tokens[i + 1]
+    if after.kind != "num" or not after.spaced:
+        return False
+    if i + 2 < msg.count and (msg.tokens[i + 2].fold == "é" or msg.at("negative", i + 2)):
+        return True
+    before = msg.tokens[i - 1] if i else None
+    return before is not None and before.kind == "word" and (not before.letter or bool(msg.at("and", i - 1)))
+
+
 def letter_ends(msg: Message, i: int, end: int) -> bool:
     """Whether the option letter at `i` is followed by an edge, a bracket, a dash or another item's number."""
     if i + 1 >= end or msg.is_edge(i + 1):
