@@ -106,6 +106,8 @@ def after_letter(msg: Message, at: int, after: int, end: int, slot: Slot, said: 
         if after < end and not (msg.is_edge(after) or msg.is_mark(after, "()[]:-=")):
             return None
         return Value("out_of_range", letter=letter, said=said)
+    if token.lower and after == end - 1 and msg.tokens[after].kind == "num" and msg.tokens[after].spaced and token.spaced:
+        return Value("unclear", said=said)  # "2 a 3": two numbers and what joins them
     several = _several(msg, at, after, end, said)
     if several is not None:
         return replace(several, kind="question") if asks(msg, at, end) else several

@@ -70,7 +70,8 @@ def asked_aside(msg: Message, i: int) -> Statement | None:
     if not msg.asked(i) and not msg.at("explain", begins):
         return None
     end = i
-    while end < msg.count and not (msg.is_break(end) or msg.is_mark(end, ".!?。")):
+    last = min(msg.count, i + 2 * _LONGEST_QUESTION)
+    while end < last and not (msg.is_break(end) or msg.is_mark(end, ".!?。")):
         end += 1
     for at in range(begins, min(end, begins + _LONGEST_QUESTION)):
         token = msg.tokens[at]

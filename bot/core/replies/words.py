@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from bot.core.replies.letters import AFTER_A, with_note
+from bot.core.replies.letters import AFTER_A, against, with_note
 from bot.core.replies.message import Message
 from bot.core.replies.reading import Slot
 from bot.core.replies.value import Value, asks, letter_ends, note_of, other_words, skip_leads
@@ -93,15 +93,15 @@ def _by_class(msg: Message, start: int, at: int, end: int, slot: Slot, said: str
             return Value("deferred", said=said)
         stop = msg.at(name, at, end) or msg.at(name, start, end) or _led_recommended(msg, at, end, name)
         if stop and not (name == "recommended" and _qualifies(msg, stop, end)):
-            return _recommended(msg, stop, end, said)
+            return _recommended(msg, stop, end, slot, said)
     stop = msg.at("pointer", start, end)
     if stop and (msg.skip_decoration(stop, end) >= end or _placed(msg, stop, end)):
         return Value("other", said=said)
     if stop := _committed(msg, start, end):
-        return _recommended(msg, stop, end, said)
+        return _recommended(msg, stop, end, slot, said)
     stop = msg.at("accept", at, end)
     if stop and (stop >= end or msg.any_at(("recommended", "polite"), stop, end)):
-        return _recommended(msg, stop, end, said)
+        return _recommended(msg, stop, end, slot, said)
     if (tail := _otherwise(msg, start, end)) is not None:
         return Value("recommended", note=tail, said=said)
     for name, kind in (
@@ -222,8 +222,10 @@ def _qualifies(msg: Message, i: int, end: int) -> bool:
     return i < end and msg.tokens[i].kind == "word" and not msg.letter(i) and not msg.found(i)
 
 
-def _recommended(msg: Message, stop: int, end: int, said: str) -> Value:
+def _recommended(msg: Message, stop: int, end: int, slot: Slot, said: str) -> Value:
     """The recommended option, and what was said beside it."""
+    if (turned := against(msg, "", stop, end, slot, said)) is not None:
+        return turned
     while stop < end:
         if msg.is_mark(stop, ",.:;-=)!、。") or msg.is_break(stop):
             stop += 1
