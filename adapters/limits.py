@@ -27,13 +27,15 @@ def length(text: str, unit: Unit = "utf16") -> int:
     """UTF-16 code units (Telegram counts entities in them, Slack's clients count in them) or code points."""
     if unit == "characters":
         return len(text)
-    return len(text) + sum(1 for c in text if ord(c) > 0xFFFF)
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def split(message: Message, limit: int, unit: Unit = "utf16") -> tuple[Message, ...]:
     """Parts that each fit `limit`. Splits between questions, else between blocks; inside a block only if it alone
     is too long, and then between lines, words, and at last characters. Buttons and files go with the last part.
     """
+    if _fits(message.blocks, limit, unit):
+        return (message,)
     parts: list[tuple[Block, ...]] = [()]
     for group in _groups(message.blocks):
         if _fits(parts[-1] + group, limit, unit):
@@ -51,7 +53,7 @@ def split(message: Message, limit: int, unit: Unit = "utf16") -> tuple[Message, 
     *first, last = texts
     return (
         *(Message(blocks=part) for part in first),
-        Message(blocks=last, buttons=message.buttons, files=message.files),
+        message.model_copy(update={"blocks": last}),
     )
 
 

@@ -1,4 +1,4 @@
-"""`make bench`: every figure beside its floor, as a table and in bench/results.json. Takes about two minutes."""
+"""`make bench`: every figure beside its floor, as a table and in bench/results.json. Takes some ten minutes."""
 
 from __future__ import annotations
 
@@ -6,18 +6,25 @@ import json
 import sys
 from pathlib import Path
 
-from bench import replies, start, steps
+from bench import growth, orm, postgres, replies, slack, start, steps, telegram
 from bench.figure import Figure, table
 
 RESULTS = Path(__file__).with_name("results.json")
 
 
-def measure(rounds: int = 5, *, people: int = 64, intakes: int = 3, share: float = 1.0) -> list[Figure]:
-    """Small values for the last three make a run that only shows that everything still works."""
+def measure(
+    rounds: int = 5, *, people: int = 64, intakes: int = 3, share: float = 1.0, grown: float = 1.0
+) -> list[Figure]:
+    """Small values for the last four make a run that only shows that everything still works."""
     return [
         *replies.figures(rounds, share),
         *steps.figures(rounds, people, intakes),
+        *orm.figures(min(rounds, 3), people, intakes),
+        *postgres.figures(rounds, people, intakes),
+        *slack.figures(rounds, share),
         *start.figures(rounds),
+        *growth.figures(min(rounds, 3), share=grown),
+        *telegram.figures(min(rounds, 3), 2 * people),
     ]
 
 

@@ -63,9 +63,9 @@ def interleaved(rounds: int, ours: Callable[[], float], floor: Callable[[], floa
 
 def table(figures: list[Figure]) -> str:
     """For people."""
-    head = f"{'figure':<16} {'ours':>10} {'floor':>10} {'unit':<5} {'ratio':>8}  {'goal':<8} met"
+    head = f"{'figure':<20} {'ours':>10} {'floor':>10} {'unit':<5} {'ratio':>8}  {'goal':<8} met"
     rows = [
-        f"{f.name:<16} {_digits(f.ours):>10} {_digits(f.floor):>10} {f.unit:<5} {_digits(f.ratio):>8}  "
+        f"{f.name:<20} {_digits(f.ours):>10} {_digits(f.floor):>10} {f.unit:<5} {_digits(f.ratio):>8}  "
         f"{f.goal!s:<8} {'yes' if f.goal.met(f.ratio) else 'NO'}"
         for f in figures
     ]

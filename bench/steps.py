@@ -43,7 +43,7 @@ ALONE = Goal(0.5, "least")
 
 def figures(rounds: int, people: int, intakes: int) -> list[Figure]:
     book = load_book(load_settings(config=None))
-    written = _recorded(book, people, intakes)
+    written = recorded(book, people, intakes)
     figures = []
     few = max(1, people // 8)  # one after the other they need so long that these are enough
     for name, crowd, at_once, goal in (("steps_1", few, 1, ALONE), ("steps_64", people, people, SHARED)):
@@ -60,7 +60,7 @@ def _ours(book: Book, people: int, intakes: int, at_once: int) -> float:
     return people * intakes * STEPS / taken
 
 
-async def talk(path: Path, book: Book, people: int, intakes: int, at_once: int) -> float:
+async def talk(database: Path | str, book: Book, people: int, intakes: int, at_once: int) -> float:
     """All intakes of all people, `at_once` people at a time; the seconds that it took."""
     states: dict[str, Conversation] = {}
     decide = functools.partial(step, book=book)
@@ -70,7 +70,7 @@ async def talk(path: Path, book: Book, people: int, intakes: int, at_once: int) 
         states[envelope.place.conversation] = decided.state
         return decided
 
-    store = await open_store(str(path))
+    store = await open_store(str(database))
     ids = itertools.count(1)
     runner = Runner(store, watched, SystemClock(), lambda: f"{next(ids):010d}")
     talkers = [Talker(n, intakes, states.__getitem__) for n in range(people)]
@@ -89,7 +89,7 @@ async def talk(path: Path, book: Book, people: int, intakes: int, at_once: int) 
     return taken
 
 
-def _recorded(book: Book, people: int, intakes: int) -> list[list[Rows]]:
+def recorded(book: Book, people: int, intakes: int) -> list[list[Rows]]:
     """The rows that each event of each person leads to, as written."""
     written: dict[str, list[Rows]] = {}
     current: Rows = {}

@@ -7,7 +7,7 @@ import gc
 import sys
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
@@ -20,11 +20,12 @@ from bot.core.routing import Pack
 from bot.core.step import step
 from bot.faults import log
 from bot.outbox import Outbox, Patience
-from bot.pace import Pace
+from bot.pace import Pace, Pacer
 from bot.ports import Transport
 from bot.runner import Runner
 from bot.timers import Timers
 from config import packs_loader
+from config.commands_loader import load_commands
 from config.phrases_loader import load_phrases
 from config.playbooks_loader import load_playbooks
 from config.settings import BUNDLED, BadSettings, Settings
@@ -61,6 +62,11 @@ def _log_to_stderr() -> None:
 def phrase_book(settings: Settings) -> PhraseBook:
     """The words of the reply reader, of every language."""
     return load_phrases(_folder(settings, "phrases"))
+
+
+def load_menu_words(settings: Settings) -> dict[str, Mapping[str, str]]:
+    """What a menu of commands says, by language and command."""
+    return load_commands(_folder(settings, "commands"))
 
 
 def load_packs(settings: Settings) -> dict[str, Pack]:
@@ -102,7 +108,7 @@ def _book(settings: Settings) -> Book:
     packs = load_packs(settings)
     playbooks: dict[str, Playbook] = {}
     for place in sorted(p for p in _folder(settings, "packs").iterdir() if (p / "playbooks").is_dir()):
-        found = load_playbooks(place / "playbooks")
+        found = load_playbooks(place / "playbooks", deny=settings.deny_names)
         if twice := playbooks.keys() & found.keys():
             raise BadSettings(
                 f"{place / 'playbooks'}: another pack has a playbook for {', '.join(sorted(twice))} too."
@@ -121,6 +127,7 @@ def _book(settings: Settings) -> Book:
         access=Access(allow=settings.access.allow),
         default_pack=default,
         grace=timedelta(seconds=settings.grace_seconds),
+        deny_names=settings.deny_names,
     )
 
 
@@ -133,12 +140,21 @@ class Program:
     clock: SystemClock
     runner: Runner
     timers: Timers
+    pacer: Pacer = field(default_factory=Pacer)
 
     def outbox(
         self, *transports: Transport, patience: Patience | None = None, paces: Mapping[str, Pace] | None = None
     ) -> Outbox:
         by_platform = {transport.platform: transport for transport in transports}
-        return Outbox(self.store, self.runner, by_platform, self.clock, patience=patience or Patience(), paces=paces)
+        return Outbox(
+            self.store,
+            self.runner,
+            by_platform,
+            self.clock,
+            patience=patience or Patience(),
+            paces=paces,
+            pacer=self.pacer,
+        )
 
 
 @asynccontextmanager
@@ -149,6 +165,9 @@ async def program(settings: Settings, *, book: Book | None = None) -> AsyncItera
     try:
         clock = SystemClock()
         runner = Runner(store, functools.partial(step, book=book), clock)
+        store.listen(runner.bell.ring)
+        if not store.shared:
+            await store.release(())  # timers that a process that is no more had taken
         yield Program(book=book, store=store, clock=clock, runner=runner, timers=Timers(store, runner, clock))
     finally:
         await store.close()

@@ -7,6 +7,8 @@ from datetime import datetime
 
 from bot.ports import Clock
 
+LONGEST = 60.0  # seconds
+
 
 class Bell:
     """Rings for everybody who listens. A ring that nobody has heard yet is kept, never counted."""
@@ -32,7 +34,8 @@ async def heard_or_due(heard: asyncio.Event, clock: Clock, due: datetime | None,
     """Return at a ring or when `due` has come; with neither, wait for the ring alone.
 
     `least` is the shortest wait for a moment that has already passed: something is due that this loop can not
-    take (another loop's timer, a row that another worker holds), and looking again at once would spin.
+    take (another loop's timer, a row that another worker holds), and looking again at once would spin. The longest is
+    `LONGEST`: the clock may be set meanwhile.
     """
     if heard.is_set():
         return
@@ -40,7 +43,8 @@ async def heard_or_due(heard: asyncio.Event, clock: Clock, due: datetime | None,
         await heard.wait()
         return
     ring = asyncio.ensure_future(heard.wait())
-    sleep = asyncio.ensure_future(clock.sleep(max(least, (due - clock.now()).total_seconds())))
+    wait = min(LONGEST, max(least, (due - clock.now()).total_seconds()))
+    sleep = asyncio.ensure_future(clock.sleep(wait))
     try:
         await asyncio.wait((ring, sleep), return_when=asyncio.FIRST_COMPLETED)
     finally:

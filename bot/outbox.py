@@ -65,8 +65,10 @@ class Outbox:
         *,
         paces: Mapping[str, Pace] | None = None,
         patience: Patience | None = None,
+        pacer: Pacer | None = None,
         jitter: Callable[[], float] = random.random,
     ) -> None:
+        """`pacer`: shared with transports that make several calls of one message."""
         self._store = store
         self._runner = runner
         self._transports = transports
@@ -75,8 +77,9 @@ class Outbox:
         self._paces = paces or {}
         self._patience = patience or Patience()
         self._jitter = jitter
-        self._pacer = Pacer()
+        self._pacer = pacer or Pacer()
         self._under_way: dict[int, asyncio.Task[None]] = {}
+        self._refused: set[int] = set()  # rows whose every try so far was refused, so that nothing has arrived
 
     async def run(self) -> None:
         """Send until cancelled. What is under way then is finished, within bounds."""
@@ -162,6 +165,9 @@ class Outbox:
 
     async def _attempt(self, row: OutboxRow) -> None:
         transport = self._transports[row.platform]
+        if (lost := await self._lost(row)) is not None:
+            await self._give_up(row, lost, place=True)
+            return
         if not await self._paced(row):
             return
         try:
@@ -169,11 +175,12 @@ class Outbox:
                 sent, posted = await _send(transport, row)
         except RateLimited as limit:
             log.info("rate_limited", conversation=row.conversation, seconds=limit.retry_after.total_seconds())
+            self._not_arrived(row)
             await self._store.retry_at(row.row, self._clock.now() + limit.retry_after, str(limit))
         except (TryLater, TimeoutError) as error:
             await self._put_off(row, str(error) or type(error).__name__)
         except Undeliverable as error:
-            await self._give_up(row, str(error))
+            await self._give_up(row, str(error), place=error.place)
         else:
             await self._settle(row, posted, Settle(row.row, sent.message, sent.order))
 
@@ -183,22 +190,37 @@ class Outbox:
         if pace is None:
             return True
         budgets = pace(row.conversation)
-        now = self._clock.now()
-        wait = self._pacer.wait(budgets, now)
-        if wait > self._patience.lease / 4:
-            await self._store.retry_at(row.row, now + wait, "paced")
-            return False
-        self._pacer.take(budgets, now)
-        if wait > timedelta(0):
+        latest = self._clock.now() + self._patience.lease / 4
+        while (wait := self._pacer.wait(budgets, now := self._clock.now())) > timedelta(0):
+            if now + wait > latest:
+                self._not_arrived(row)
+                await self._store.retry_at(row.row, now + wait, "paced")
+                return False
             await self._clock.sleep(wait.total_seconds())
+        self._pacer.take(budgets, now)
         return True
+
+    async def _lost(self, row: OutboxRow) -> str | None:
+        """Why nothing can be brought there now, as the core knows (CH-7). A word to one person goes another way."""
+        if isinstance(row.effect, Say) and row.effect.only_to is not None:
+            return None
+        state = await self._store.load(row.conversation)
+        return None if state is None else state.unreachable
+
+    def _not_arrived(self, row: OutboxRow) -> None:
+        if row.attempts == 0:
+            self._refused.add(row.row)
 
     async def _settle(self, row: OutboxRow, posted: Say | None, settle: Settle) -> None:
         """Sent. Where the core wants to know of it, row and event commit together."""
+        unsure = row.attempts > 0 and row.row not in self._refused
+        self._refused.discard(row.row)
         if posted is None or posted.card is None:
             await self._store.settle(settle)
             return
-        event = MessagePosted(card=posted.card, message=settle.message or "", order=settle.order)
+        event = MessagePosted(
+            card=posted.card, message=settle.message or "", order=settle.order, unsure=unsure or None
+        )
         try:
             handled = await self._runner.handle(await self._envelope(row, "posted", event), settle=settle)
         except StoreUnavailable:
@@ -211,10 +233,11 @@ class Outbox:
         if handled.outcome == "duplicate":  # another worker has sent and reported this row meanwhile
             log.info("row_sent_twice", row=row.row)
 
-    async def _give_up(self, row: OutboxRow, reason: str) -> None:
+    async def _give_up(self, row: OutboxRow, reason: str, *, place: bool = False) -> None:
         """Tell the core first: a crash in between tells it again, which changes nothing."""
         effect = row.effect
-        event = DeliveryFailed(card=effect.card, reason=reason, text=_words(effect.message))
+        self._refused.discard(row.row)
+        event = DeliveryFailed(card=effect.card, reason=reason, text=_words(effect.message), place=place or None)
         try:
             await self._runner.handle(await self._envelope(row, "undelivered", event))
         except StoreUnavailable:
@@ -228,6 +251,7 @@ class Outbox:
         """Exponential, with jitter, up to a bound; then it counts as undeliverable (CH-7)."""
         patience = self._patience
         now = self._clock.now()
+        self._refused.discard(row.row)  # it may have arrived
         if row.attempts + 1 >= patience.tries and now - row.created_at >= patience.at_least:
             await self._give_up(row, f"gave up after {row.attempts + 1} attempts: {reason}")
             return
@@ -254,6 +278,8 @@ async def _send(transport: Transport, row: OutboxRow) -> tuple[Sent, Say | None]
             return await transport.redraw(row.conversation, row.card_message, effect), None
         except CardGone:
             log.info("card_gone", conversation=row.conversation, card=effect.card)
+    if effect.farewell:  # the newer copy follows
+        return Sent(""), None
     # Gone, or never arrived: the same card, posted anew.
     anew = Say(message=effect.message, card=effect.card, session=effect.session, round=effect.round)
     return await transport.post(row.conversation, anew), anew

@@ -37,10 +37,10 @@ class Pacer:
         return max([timedelta(0), *waits])
 
     def take(self, budgets: Sequence[tuple[str, Rate]], now: datetime) -> None:
-        """Use one message of every budget.
+        """Use one message of every budget, at the moment of sending and not before.
 
-        Counted from now, also where one budget makes the message wait: a budget that is shared with others must not
-        be held until the slowest place has had its turn.
+        Whoever reserved it while waiting for a slower budget would send beside somebody else's turn in the faster
+        one, or hold up all the others.
         """
         for name, rate in budgets:
             self._free_at[name] = max(self._free_at.get(name, now), now) + rate.interval

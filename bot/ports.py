@@ -60,7 +60,7 @@ class Commit:
 
 @dataclass(frozen=True, slots=True)
 class OutboxRow:
-    """A message waiting to be sent. `attempts` counts the tries that have ended."""
+    """A message waiting to be sent. `attempts` counts earlier tries, those of a process that died included."""
 
     row: int
     conversation: str
@@ -114,6 +114,21 @@ class Store(Protocol):
 
     async def conversation_of(self, session: str) -> str | None: ...
 
+    async def open_conversations(self, platform: str) -> Sequence[str]:
+        """Where a session has not ended, on one platform."""
+        ...
+
+    async def sessions_begun(self, place: str) -> int:
+        """How many sessions have ever begun in a place and its threads (`place`, `place/…`)."""
+        ...
+
+    async def asking(self, within: str, limit: int) -> Sequence[str]:
+        """Conversations in which a session has an open round, or one in its grace; the newest first, each once.
+
+        `within`: a place and its threads, or a platform ("x" holds "x:…").
+        """
+        ...
+
     # outbox
     async def claim(
         self, now: datetime, limit: int, lease: timedelta, platforms: Sequence[str] | None = None
@@ -129,7 +144,10 @@ class Store(Protocol):
     async def settle(self, settle: Settle) -> None: ...
 
     async def release(self, platforms: Sequence[str]) -> None:
-        """Let go of what a process that is no more had claimed. For whoever has these platforms to itself."""
+        """Let go of the rows and timers that a process that is no more had taken.
+
+        For whoever has the database to itself: what another process has taken would be done twice.
+        """
         ...
 
     async def retry_at(self, row: int, at: datetime, error: str) -> None: ...
@@ -148,8 +166,15 @@ class Store(Protocol):
         ...
 
     # timers
-    async def due(self, now: datetime, limit: int) -> Sequence[DueTimer]:
-        """Timers due at `now`. A timer is removed by the commit of its own `TimerDue` event (same name)."""
+    async def due(self, now: datetime, limit: int, lease: timedelta) -> Sequence[DueTimer]:
+        """Take timers due at `now`; a timer that was taken is hidden from `due` until its lease ends.
+
+        It is removed by the commit of its own `TimerDue` event (same name).
+        """
+        ...
+
+    async def timer_at(self, conversation: str, name: str) -> datetime | None:
+        """When a timer is due, taken or not; None where there is none."""
         ...
 
     async def timers(self, prefix: str = "") -> Sequence[DueTimer]: ...
@@ -166,6 +191,12 @@ class Store(Protocol):
     async def kept(self, prefix: str) -> Mapping[str, str]:
         """Everything kept under keys that begin with `prefix`."""
         ...
+
+    async def take_turn(self, what: str, owner: str, now: datetime, until: datetime) -> bool:
+        """Have something to oneself until then, or go on having it; False while another owner has it."""
+        ...
+
+    async def end_turn(self, what: str, owner: str) -> None: ...
 
     async def posted_count(self, platform: str) -> int:
         """How many messages have been posted on a platform (redraws not counted), for numbering."""
@@ -214,7 +245,14 @@ class TryLater(Exception):
 
 
 class Undeliverable(Exception):
-    """The platform refuses this message for good (blocked, archived, removed). The text says why."""
+    """The platform refuses this message for good (blocked, archived, removed). The text says why.
+
+    `place`: it would refuse any other message there too.
+    """
+
+    def __init__(self, reason: str, *, place: bool = False) -> None:
+        super().__init__(reason)
+        self.place = place
 
 
 class CardGone(Exception):
@@ -232,6 +270,14 @@ class Transport(Protocol):
 
     async def reply(self, envelope: Envelope, reply: Reply) -> None:
         """Answer the transport of a press. Never raises; there is nothing to do about a failure."""
+        ...
+
+
+class Fetcher(Protocol):
+    """Gets files by the handle that a codec has put into a material."""
+
+    async def fetch(self, handle: str, limit: int) -> bytes:
+        """The content. Raises `TryLater`, or `Undeliverable` with the reason in words for the person."""
         ...
 
 

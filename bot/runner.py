@@ -10,27 +10,66 @@ from __future__ import annotations
 import asyncio
 import random
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from bot.bell import Bell
-from bot.core.effects import Audit, Clarification, ClearTimer, Redraw, Reply, Say, SessionRow, SetTimer, Withdrawal
-from bot.core.events import ButtonPressed, Envelope, MessageDeleted, MessageEdited, MessageReceived, TimerDue
+from bot.core.effects import (
+    Audit,
+    Clarification,
+    ClearTimer,
+    Redraw,
+    Reply,
+    Say,
+    SessionRow,
+    SetTimer,
+    Want,
+    Withdrawal,
+)
+from bot.core.elsewhere import OpenRound, reachable, root
+from bot.core.events import (
+    ButtonPressed,
+    Envelope,
+    FormSubmitted,
+    MessageDeleted,
+    MessageEdited,
+    MessageReceived,
+    TimerDue,
+)
+from bot.core.model import Person, Place
+from bot.core.policies import Settings
 from bot.core.state import Conversation
 from bot.core.step import Step
 from bot.core.view import says
 from bot.faults import report
-from bot.ports import Clock, Commit, DuplicateEvent, Handled, Settle, StaleRevision, Store, Transport
+from bot.ports import (
+    Clock,
+    Commit,
+    DuplicateEvent,
+    Handled,
+    Settle,
+    StaleRevision,
+    Store,
+    StoreUnavailable,
+    Transport,
+)
 
 Decide = Callable[[Conversation | None, Envelope], Step]
 
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"  # base32 without i, l, o, u: crockford.com/base32.html
-DELIVERED = (MessageReceived, MessageEdited, MessageDeleted, ButtonPressed)  # by a platform, again until taken
+DELIVERED = (
+    MessageReceived,
+    MessageEdited,
+    MessageDeleted,
+    ButtonPressed,
+    FormSubmitted,
+)  # by a platform, again until taken
 ATTEMPTS = 12  # at one event while other workers win; each loss means that somebody else got on
 PAUSE = 0.002  # seconds before the second attempt; doubled each time, up to LONGEST_PAUSE
 LONGEST_PAUSE = 0.25
+LOOKED_THROUGH = 200  # conversations with an open round, the newest, that a message can reach by number
 
 
 # How the reason of an event begins that the core failed on; its type follows. A replay passes over such events.
@@ -60,6 +99,8 @@ class Runner:
         jitter: Callable[[], float] = random.random,
     ) -> None:
         self.bell = bell or Bell()
+        self.troubles: dict[str, Callable[[], Sequence[str]]] = {}  # by platform: what is wrong now, in words
+        self.store_failing = False  # the last commit could not be written
         self._store = store
         self._decide = decide
         self._clock = clock
@@ -107,20 +148,32 @@ class Runner:
         self, envelope: Envelope, settle: Settle | None, still: Callable[[], Awaitable[bool]] | None
     ) -> Handled:
         async with self._queues.turn(envelope.place.conversation):
-            return await self._until_written(envelope, settle, still)
+            handled = await self._until_written(envelope, settle, still)
+        return await self._in_order(handled, settle, still) if isinstance(handled, Envelope) else handled
 
     async def _until_written(
         self, envelope: Envelope, settle: Settle | None, still: Callable[[], Awaitable[bool]] | None
-    ) -> Handled:
+    ) -> Handled | Envelope:
+        """What became of it; or the same event in the conversation that it belongs to, where that is another one."""
         # No look whether the event is known: nearly none is, and the commit finds those that are.
-        stamp = {"at": self._clock.now(), "new_id": self._new_id()}
+        ails = self.troubles.get(envelope.place.platform)
+        trouble = tuple(ails()) if ails is not None and isinstance(envelope.event, MessageReceived) else ()
+        new_id = envelope.new_id or self._new_id()
+        stamp = {"at": self._clock.now(), "new_id": new_id, "trouble": trouble or None}
         attempt = 1
         while True:
             state = await self._store.load(envelope.place.conversation)
             if still is not None and not await still():
                 return Handled("ignored", "no longer due")
-            complete = envelope.model_copy(update={**stamp, "about": await self._about(envelope)})
+            known = {"about": await self._about(envelope), "settings": await self._settings(envelope.place)}
+            complete = envelope.model_copy(update={**stamp, **known})
             step = self._ask_core(state, complete)
+            while step.wants:
+                complete = complete.model_copy(update=await self._look_up(step.wants, state, complete))
+                step = self._ask_core(state, complete)
+            if step.belongs is not None and step.belongs != envelope.place.conversation:
+                place = envelope.place.model_copy(update={"conversation": step.belongs})
+                return complete.model_copy(update={"place": place})
             try:
                 await self._store.commit(_commit(state, complete, step, settle))
             except DuplicateEvent:
@@ -132,6 +185,10 @@ class Runner:
                 await self._clock.sleep(pause * (0.5 + self._jitter() / 2))
                 attempt += 1
                 continue
+            except StoreUnavailable:
+                self.store_failing = True
+                raise
+            self.store_failing = False
             self.bell.ring()
             return Handled(step.outcome, step.reason, step.reply)
 
@@ -141,6 +198,39 @@ class Runner:
         if envelope.about is not None or message is None:
             return envelope.about
         return await self._store.about(envelope.place.conversation, message)
+
+    async def _settings(self, place: Place) -> Settings | None:
+        """Those of the place that a thread belongs to; None where there are none, or it is no thread."""
+        whole = root(place.conversation)
+        if not place.shared or whole == place.conversation:
+            return None
+        state = await self._store.load(whole)
+        return None if state is None or state.settings == Settings() else state.settings
+
+    async def _look_up(
+        self, wants: frozenset[Want], state: Conversation | None, envelope: Envelope
+    ) -> dict[str, object]:
+        """What a step has to know of other conversations. Few steps do; they say so, and are taken again with it."""
+        found: dict[str, object] = {}
+        place = envelope.place.conversation
+        if "numbered" in wants:
+            found["numbered"] = await self._store.sessions_begun(root(place))
+        if "elsewhere" in wants:
+            found["elsewhere"] = await self._elsewhere(state, envelope)
+        return found
+
+    async def _elsewhere(self, state: Conversation | None, envelope: Envelope) -> tuple[OpenRound, ...]:
+        person = _person_of(state, envelope)
+        if person is None:
+            return ()
+        place = envelope.place
+        within = root(place.conversation) if place.shared else place.platform
+        names = await self._store.asking(within, LOOKED_THROUGH)
+        states = [await self._store.load(name) for name in names]
+        found = [s for s in states if s is not None]
+        of_places = {s.place.conversation: await self._settings(s.place) for s in found}
+        settled = (s.model_copy(update={"settings": of_places[s.place.conversation] or s.settings}) for s in found)
+        return reachable(settled, person, place.conversation)
 
     def _ask_core(self, state: Conversation | None, envelope: Envelope) -> Step:
         try:
@@ -163,7 +253,7 @@ def passed_over(state: Conversation | None, envelope: Envelope, reason: str) -> 
     unchanged = state or Conversation(place=envelope.place)
     moved_on = unchanged.model_copy(update={"revision": unchanged.revision + 1})
     event, shared = envelope.event, envelope.place.shared
-    if isinstance(event, ButtonPressed):
+    if isinstance(event, ButtonPressed | FormSubmitted):
         return Step(moved_on, reply=Reply(text=" ".join(SORRY)), outcome="refused", reason=reason)
     effects: tuple[Say, ...] = ()
     if isinstance(event, MessageReceived | MessageEdited) and (
@@ -174,11 +264,20 @@ def passed_over(state: Conversation | None, envelope: Envelope, reason: str) -> 
     return Step(moved_on, effects, outcome="refused", reason=reason)
 
 
+def _person_of(state: Conversation | None, envelope: Envelope) -> Person | None:
+    """Whose act a step is about; the parts of one act count when the last of them is in."""
+    event = envelope.event
+    if isinstance(event, MessageReceived | MessageEdited | ButtonPressed):
+        return event.person
+    gathered = None if state is None else state.gathering
+    return gathered.event.person if gathered is not None and isinstance(event, TimerDue) else None
+
+
 def _points_at(envelope: Envelope) -> str | None:
     match envelope.event:
         case MessageReceived(reply_to=message):
             return message
-        case ButtonPressed(ref=ref):
+        case ButtonPressed(ref=ref) | FormSubmitted(ref=ref):
             return ref.card
         case MessageEdited(message=message):
             return message

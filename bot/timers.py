@@ -8,12 +8,13 @@ from datetime import UTC, datetime, timedelta
 from bot.bell import heard_or_due
 from bot.core.events import Envelope, TimerDue
 from bot.core.model import Place
+from bot.core.state import Conversation
 from bot.faults import log, report
 from bot.ports import Clock, DueTimer, Store
 from bot.runner import Runner
 
 BATCH = 100  # timers taken in one look
-REST = timedelta(seconds=30)  # after a failure, so that one bad timer does not spin
+LEASE = timedelta(seconds=30)  # for firing it; after a failure nobody looks at the timer until this has passed
 PAUSE = 0.25  # seconds, when something is due that is not ours to take
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -23,7 +24,6 @@ class Timers:
         self._store = store
         self._runner = runner
         self._clock = clock
-        self._resting: dict[DueTimer, datetime] = {}
 
     async def run(self) -> None:
         """Fire timers as they come due, until cancelled."""
@@ -66,11 +66,8 @@ class Timers:
         return due
 
     async def _fire_some(self) -> int:
-        now = self._clock.now()
-        self._resting = {timer: until for timer, until in self._resting.items() if until > now}
-        # Resting ones stay in the store and come first: look past them.
-        due = await self._store.due(now, BATCH + len(self._resting))
-        return sum([await self._fire(timer) for timer in due if timer not in self._resting])
+        due = await self._store.due(self._clock.now(), BATCH, LEASE)
+        return sum([await self._fire(timer) for timer in due])
 
     async def _fire(self, timer: DueTimer) -> bool:
         state = await self._store.load(timer.conversation)
@@ -82,22 +79,39 @@ class Timers:
             event=TimerDue(name=timer.name),
         )
         try:
+            await self._pass_on(state, timer)
             handled = await self._runner.handle(envelope, still=self._still(timer))
         except Exception as error:  # noqa: BLE001 - one timer's failure must not hold up the others
             report("timer_failed", error, event_id=envelope.event_id)
-            self._resting[timer] = self._clock.now() + REST
             return False
         if handled.outcome == "duplicate":
             # Set again to the very moment at which it has already fired. Its commit did not remove it.
             log.warning("timer_fired_before", event_id=envelope.event_id)
-            self._resting[timer] = self._clock.now() + REST
         return handled.outcome != "duplicate" and handled.reason != "no longer due"
+
+    async def _pass_on(self, state: Conversation | None, timer: DueTimer) -> None:
+        """What was decided in one conversation for another one happens there, before its timer is done with.
+
+        A crash in between, or another worker, passes it on again: it has the same id and happens once.
+        """
+        for forward in () if state is None else state.forwards:
+            if forward.name != timer.name:
+                continue
+            there = await self._store.load(forward.place)
+            if there is None:
+                log.warning("forwarded_nowhere", conversation=timer.conversation, forward=forward.name)
+                continue
+            envelope = Envelope(
+                event_id=f"{forward.name}:{timer.conversation}",
+                place=there.place,
+                at=self._clock.now(),
+                event=forward.event,
+            )
+            await self._runner.handle(envelope)
 
     def _still(self, timer: DueTimer) -> Callable[[], Awaitable[bool]]:
         async def still() -> bool:
-            # Not later than its own moment: as few rows as can be.
-            listed = await self._store.due(timer.at, BATCH + len(self._resting))
-            return timer in listed
+            return await self._store.timer_at(timer.conversation, timer.name) == timer.at
 
         return still
 

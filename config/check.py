@@ -14,6 +14,7 @@ from yaml.nodes import MappingNode, ScalarNode
 
 from bot.core.filed import read_round
 from bot.core.routing.pack import Pack
+from config.commands_loader import CommandFileError, load_commands
 from config.json_lines import line_of, lines_of
 from config.packs_loader import PackRefused, load_pack
 from config.phrases_loader import PhraseFileError, load_phrases
@@ -48,15 +49,14 @@ def check_paths(paths: Sequence[Path], *, deny: Sequence[str] = ()) -> list[Prob
         pack = _pack_of(file)
         if pack is not None:
             packs.add(pack)
-        elif not _is_phrases(file):
+        elif _loader_of(file) is None:
             problems += _check_file(file, deny, named=named)
     routes: dict[Path, frozenset[str]] = {}
     for pack in packs:
         told, routes[pack] = _check_pack(pack)
         problems += told
-    problems += [
-        problem for folder in {f.parent for f in files if _is_phrases(f)} for problem in _check_phrases(folder)
-    ]
+    for folder in {f.parent for f in files if _loader_of(f)}:
+        problems += _check_words(folder)
     problems += _check_workflows(sorted(files), routes)
     return sorted(set(problems))
 
@@ -117,13 +117,18 @@ def _check_pack(folder: Path) -> tuple[list[Problem], frozenset[str]]:
     return problems, frozenset(workflow.id for pack in found for workflow in pack.workflows)
 
 
-def _is_phrases(file: Path) -> bool:
-    return file.parent.name == "phrases" and file.suffix == ".yaml"
+def _loader_of(file: Path) -> Callable[[Path], object] | None:
+    """Of a folder with one file a language (RT-12)."""
+    return _WORDS.get(file.parent.name) if file.suffix == ".yaml" else None
 
 
-def _check_phrases(folder: Path) -> list[Problem]:
-    """What the loader of phrase files says (RT-12)."""
-    return _harmful(sorted(folder.glob("*.yaml"))) or _loaded(folder, lambda: load_phrases(folder))
+_WORDS: dict[str, Callable[[Path], object]] = {"phrases": load_phrases, "commands": load_commands}
+
+
+def _check_words(folder: Path) -> list[Problem]:
+    """What the loader of such files says."""
+    load = _WORDS[folder.name]
+    return _harmful(sorted(folder.glob("*.yaml"))) or _loaded(folder, lambda: load(folder))
 
 
 def _harmful(files: Sequence[Path]) -> list[Problem]:
@@ -142,7 +147,7 @@ def _harmful(files: Sequence[Path]) -> list[Problem]:
 def _loaded(where: Path, load: Callable[[], object]) -> list[Problem]:
     try:
         load()
-    except (PackRefused, PhraseFileError) as refused:
+    except (PackRefused, PhraseFileError, CommandFileError) as refused:
         return [_told(line, where) for line in str(refused).splitlines()]
     except (ValueError, TypeError, LookupError, AttributeError, RecursionError, OSError, yaml.YAMLError) as error:
         text = f"this can not be read: {type(error).__name__}: {str(error)[:200]}"

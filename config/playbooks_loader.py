@@ -37,10 +37,13 @@ from typing import get_args
 
 from yaml.nodes import MappingNode, Node, ScalarNode
 
+from bot.core.files import KINDS as FILE_KINDS
+from bot.core.files import FileKind
 from bot.core.lints import is_other, lint_bank
 from bot.core.model import Form, Grounding, Option, Question
-from bot.core.playbook import Entry, Known, Playbook
+from bot.core.playbook import Default, Entry, Known, Playbook
 from bot.core.policies import POLICIES
+from bot.core.spec import TIERS
 from bot.core.stated import phrase
 from config.problems import Problem, Unloadable
 from config.yaml_nodes import (
@@ -64,6 +67,7 @@ PLAYBOOK: Mapping[str, str] = {
     "title": "stands above the card",
     "purpose": "one sentence under the title: what the answers decide",
     "policy": f"one of {', '.join(POLICIES)}; `playbook` if left out",
+    "fetch": f"kinds of files to download and check: a list of {', '.join(FILE_KINDS)}; none if left out",
     "questions": "the list of questions, in the order in which they are asked",
 }
 QUESTION: Mapping[str, str] = {
@@ -84,6 +88,12 @@ QUESTION: Mapping[str, str] = {
     "known_from_phases": "numbers of phases; a file of one of them answers it",
     "known_from_files": "`true` if any document that was sent answers it: PDF, Word, Markdown, LaTeX, plain text",
     "known_from_paste": "words that introduce a pasted text which answers it",
+    "sets": "by option letter: what the state holds when it is chosen, where that is not the label",
+    "tiers": "the tiers at which a specification asks it; all if left out",
+    "by_tier": "by tier: `B — the reason`, the recommendation where it depends on the tier",
+    "inherits": "a field: the option that holds the value decided for it is recommended here",
+    "depends": "fields of the locked scope: when one changes, the question is asked again",
+    "against": "by option letter: a list of `field=value` that the option contradicts",
 }
 GROUNDING: Mapping[str, str] = {
     "kind": "what the reason is; see the list",
@@ -162,6 +172,7 @@ def _playbook(root: Node, notes: Notes, deny: Sequence[str]) -> Read:
     if policy is None:
         notes.refuse(found["policy"][1], "unknown_policy", f'"{name}" is no policy; there are {", ".join(POLICIES)}')
         policy = POLICIES["playbook"]
+    fetch = _kinds(_value(found, "fetch"), notes)
     entries: list[Entry] = []
     places: list[_Places] = []
     for node in elements(_value(found, "questions"), "questions", notes):
@@ -179,8 +190,16 @@ def _playbook(root: Node, notes: Notes, deny: Sequence[str]) -> Read:
         notes.problems.append(Problem(notes.file, line, finding.level, finding.code, finding.message))
     read = Read(None, sorted(set(notes.problems)), _start(found["workflow"][1]) if "workflow" in found else 1)
     if values["workflow"] and entries:
-        read.playbook = Playbook(policy=policy.name, entries=tuple(entries), **values)
+        read.playbook = Playbook(policy=policy.name, fetch=fetch, entries=tuple(entries), **values)
     return read
+
+
+def _kinds(node: Node | None, notes: Notes) -> tuple[FileKind, ...]:
+    named = [] if node is None else [(one, text_of(one, "fetch", notes)) for one in elements(node, "fetch", notes)]
+    for one, name in named:
+        if name and name not in FILE_KINDS:
+            notes.refuse(one, "unknown_kind", f'"{name}" is no kind of file; there are {", ".join(FILE_KINDS)}')
+    return tuple(kind for kind in FILE_KINDS if any(name == kind for _, name in named))
 
 
 def _entry(node: MappingNode, notes: Notes, *, needs_other: bool) -> tuple[Entry, _Places]:
@@ -189,6 +208,7 @@ def _entry(node: MappingNode, notes: Notes, *, needs_other: bool) -> tuple[Entry
     place = _Places(_start(node), fields={name: _start(key) for name, (key, _) in found.items()})
     form = _one_of(found, "form", FORMS, "choice", notes)
     options = _options(found, place, notes, needs_other=needs_other and form == "choice")
+    options = _sets(_value(found, "sets"), options, notes)
     because = _text(found, "because", notes)
     question = Question.model_validate(
         {
@@ -213,8 +233,58 @@ def _entry(node: MappingNode, notes: Notes, *, needs_other: bool) -> tuple[Entry
         known_from_phases=_phases(_value(found, "known_from_phases"), notes),
         known_from_files=truth_of(_value(found, "known_from_files"), "known_from_files", notes),
         known_from_paste=_texts(_value(found, "known_from_paste"), "known_from_paste", notes),
+        tiers=_tiers(_value(found, "tiers"), notes),
+        by_tier=_by_tier(_value(found, "by_tier"), question, notes),
+        inherits=_text(found, "inherits", notes) or None,
+        depends=_texts(_value(found, "depends"), "depends", notes),
+        against=_against(_value(found, "against"), question, notes),
     )
     return entry, place
+
+
+def _tiers(node: Node | None, notes: Notes) -> tuple[int, ...]:
+    tiers: list[int] = []
+    for element in elements(node, "tiers", notes):
+        if isinstance(element, ScalarNode) and element.value in map(str, TIERS):
+            tiers.append(int(element.value))
+        else:
+            notes.refuse(element, "no_tier", f"a tier is one of {', '.join(map(str, TIERS))}, not {kind(element)}")
+    return tuple(tiers)
+
+
+def _by_tier(node: Node | None, question: Question, notes: Notes) -> dict[int, Default]:
+    found: dict[int, Default] = {}
+    for tier, (key_node, value) in items(node, "by_tier", notes).items() if node is not None else ():
+        key, _, because = " ".join(text_of(value, f"by_tier.{tier}", notes).split()).partition(" — ")
+        option = question.option(key)
+        if tier not in map(str, TIERS):
+            notes.refuse(key_node, "no_tier", f"a tier is one of {', '.join(map(str, TIERS))}, not {tier[:20]}")
+        elif option is None or option.other or not because.strip():
+            notes.refuse(value, "bad_default", "write the option's letter and the reason: `B — the reason`")
+        else:
+            found[int(tier)] = Default(option=key, because=because.strip())
+    return found
+
+
+def _sets(node: Node | None, options: tuple[Option, ...], notes: Notes) -> tuple[Option, ...]:
+    """The options with the values that they put into the state."""
+    values: dict[str, str] = {}
+    for key, (key_node, value) in items(node, "sets", notes).items() if node is not None else ():
+        if key not in {option.key for option in options if not option.other}:
+            notes.refuse(key_node, "unknown_option", f'"{key[:20]}" is not an option; use its letter')
+        values[key] = text_of(value, f"sets.{key}", notes)
+    return tuple(o.model_copy(update={"value": values[o.key]}) if o.key in values else o for o in options)
+
+
+def _against(node: Node | None, question: Question, notes: Notes) -> dict[str, tuple[str, ...]]:
+    found: dict[str, tuple[str, ...]] = {}
+    for key, (key_node, value) in items(node, "against", notes).items() if node is not None else ():
+        rules = _texts(value, f"against.{key}", notes)
+        if question.option(key) is None or not all("=" in rule for rule in rules):
+            notes.refuse(key_node, "bad_rule", "write the option's letter and a list of `field=value`")
+            continue
+        found[key] = rules
+    return found
 
 
 def _options(

@@ -25,6 +25,8 @@ from pydantic_settings import (
 FILE = Path("askfirst.toml")
 PREFIX, NESTED = "ASKFIRST_", "__"
 TOKEN = re.compile(r"\d+:[A-Za-z0-9_-]+")
+KEY = re.compile(r"[A-Za-z0-9_-]{43}=")
+ID = re.compile(r"[A-Z][A-Z0-9]{2,20}")
 SECRET = re.compile(r"[A-Za-z0-9_-]{1,256}")
 BUNDLED = Path(__file__).parent  # packs and phrases that ship with the program
 
@@ -105,6 +107,99 @@ class TelegramSettings(BaseModel):
         return self
 
 
+class SlackSettings(BaseModel):
+    """One app. The socket needs no address of one's own; over HTTP everything is signed."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    bot_token: SecretStr | None = Field(
+        default=None, description="the app's bot token (`xoxb-…`), from OAuth & Permissions; switches Slack on"
+    )
+    app_token: SecretStr | None = Field(
+        default=None,
+        description="an app-level token (`xapp-…`, `connections:write`): Slack is heard over a socket, else by HTTP",
+    )
+    signing_secret: SecretStr | None = Field(
+        default=None, description="the app's signing secret, from Basic Information; needed by HTTP"
+    )
+    base_url: str | None = Field(default=None, description="another address of Slack's Web API; ends in `/api/`")
+    client_id: str | None = Field(
+        default=None, description="instead of a bot token: workspaces install the app themselves, at `/slack/install`"
+    )
+    client_secret: SecretStr | None = Field(default=None, description="of the same app, from Basic Information")
+    token_key: SecretStr | None = Field(
+        default=None,
+        description="encrypts the tokens of these workspaces in the database: 32 random bytes as URL-safe base64",
+    )
+    public_url: str | None = Field(default=None, description="the https address at which browsers reach the program")
+    reactions: tuple[str, ...] = Field(
+        default=(), description="emoji names that ask for an intake when put on a message, such as `question`"
+    )
+    every_message: tuple[str, ...] = Field(
+        default=(), description="ids of channels in which each new message asks for an intake, mentioned or not"
+    )
+    trusted_apps: tuple[str, ...] = Field(
+        default=(),
+        description="ids of apps (`A…`) that may post answers in the name of people, such as a dictation app",
+    )
+
+    @field_validator("bot_token")
+    @classmethod
+    def _a_bot_token(cls, token: SecretStr | None) -> SecretStr | None:
+        if token is not None and not token.get_secret_value().startswith(("xoxb-", "xoxe.xoxb-")):
+            raise ValueError("this is no bot token; the app's page shows one that begins with xoxb-")
+        return token
+
+    @field_validator("app_token")
+    @classmethod
+    def _an_app_token(cls, token: SecretStr | None) -> SecretStr | None:
+        if token is not None and not token.get_secret_value().startswith("xapp-"):
+            raise ValueError("this is no app-level token; Basic Information gives one that begins with xapp-")
+        return token
+
+    @field_validator("token_key")
+    @classmethod
+    def _a_key(cls, key: SecretStr | None) -> SecretStr | None:
+        if key is not None and not KEY.fullmatch(key.get_secret_value()):
+            raise ValueError("this is no key; make one with: openssl rand -base64 32 | tr '+/' '-_'")
+        return key
+
+    @field_validator("public_url")
+    @classmethod
+    def _secure(cls, url: str | None) -> str | None:
+        if url is not None and not url.startswith("https://"):
+            raise ValueError("it must begin with https://, as in https://bot.example.org")
+        return url
+
+    @field_validator("reactions")
+    @classmethod
+    def _without_colons(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(name.strip().strip(":") for name in names)
+
+    @field_validator("every_message", "trusted_apps")
+    @classmethod
+    def _ids(cls, entries: tuple[str, ...]) -> tuple[str, ...]:
+        for entry in entries:
+            if not ID.fullmatch(entry):
+                raise ValueError(f"{entry!r} is no id; names change, ids do not. Slack shows it in the details")
+        return entries
+
+    @model_validator(mode="after")
+    def _heard_somehow(self) -> SlackSettings:
+        many = (self.client_id, self.client_secret, self.token_key, self.public_url)
+        if any(one is not None for one in many):
+            if self.bot_token is not None:
+                raise ValueError("a bot_token is for one workspace and client_id for many; set one of them")
+            if any(one is None for one in many):
+                raise ValueError("client_id, client_secret, token_key and public_url belong together; set all four")
+        if (self.bot_token or self.client_id) and self.app_token is None and self.signing_secret is None:
+            raise ValueError(
+                "bot_token needs a way to be heard: app_token for the socket (ASKFIRST_SLACK__APP_TOKEN), "
+                "or signing_secret for HTTP (ASKFIRST_SLACK__SIGNING_SECRET)"
+            )
+        return self
+
+
 class HttpSettings(BaseModel):
     """Where `askfirst serve` listens, when a part of it needs that or one of these is set."""
 
@@ -150,8 +245,21 @@ class Settings(BaseSettings):
     grace_seconds: float = Field(
         default=5.0, ge=0, le=3600, description="seconds between the last answer and the hand-over, to change one in"
     )
+    deny_names: tuple[str, ...] = Field(
+        default=(), description="names of customers and the like, which no question may hold; a JSON list"
+    )
+    lease_seconds: float = Field(
+        default=120.0,
+        ge=4,
+        le=3600,
+        description=(
+            "with several workers on PostgreSQL: how long a worker that died keeps the others from a message that it "
+            "was sending; a send that takes half as long counts as failed"
+        ),
+    )
     access: AccessSettings = AccessSettings()
     telegram: TelegramSettings = TelegramSettings()
+    slack: SlackSettings = SlackSettings()
     http: HttpSettings = HttpSettings()
 
     @classmethod

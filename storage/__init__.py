@@ -10,24 +10,55 @@ from storage.records import RecordStore
 
 
 async def open_store(url: str, *, create: bool = True) -> RecordStore:
-    """Open "memory:" or a SQLite file.
+    """Open "memory:", `postgresql://…` or a SQLite file.
 
-    With `create` a missing file is made and an older one brought up to date; without, both are refused.
+    With `create` a missing file or missing tables are made and older ones brought up to date; without, both are
+    refused. A PostgreSQL database itself must exist.
     """
     if url == "memory:":
         from storage.memory import MemoryStore
 
         return MemoryStore()
-    if url.startswith(("postgresql:", "postgres:")):
-        raise StoreUnavailable(
-            "PostgreSQL is not built in yet: it comes with the extra askfirst[postgres]. "
-            "Until then give ASKFIRST_DATABASE the path of a SQLite file."
-        )
+    if is_postgres(url):
+        from storage.postgres import open_postgres
+        from storage.postgres_url import target
+
+        await (upgrade(url) if create else ready(url))
+        return await open_postgres(target(url))
     from storage.sqlite import open_sqlite
 
-    path = Path(url.removeprefix("sqlite:///"))
+    path = file(url)
     await asyncio.to_thread(_ready, path, create)
     return await open_sqlite(path)
+
+
+async def upgrade(url: str) -> str:
+    """Create the tables, or bring them up to this program's version; gives back that version."""
+    if is_postgres(url):
+        from storage import postgres_migrate
+        from storage.postgres_url import target
+
+        return await postgres_migrate.upgrade(target(url))
+    from storage import migrate
+
+    return await asyncio.to_thread(migrate.upgrade, file(url))
+
+
+def named(url: str) -> str:
+    """The database as it may be shown: without a password."""
+    if is_postgres(url):
+        from storage.postgres_url import target
+
+        return target(url).name
+    return str(file(url))
+
+
+def file(url: str) -> Path:
+    return Path(url.removeprefix("sqlite:///"))
+
+
+def is_postgres(url: str) -> bool:
+    return url.startswith(("postgresql:", "postgres:"))
 
 
 def _ready(path: Path, create: bool) -> None:
@@ -45,5 +76,27 @@ def _ready(path: Path, create: bool) -> None:
     if version != migrate.VERSION:
         raise StoreUnavailable(
             f"the database {path} has version {version}; this program needs {migrate.VERSION}. "
+            "Run `askfirst db upgrade`."
+        )
+
+
+async def ready(url: str) -> None:
+    """Refuse a database that is not there, or has another version than this program."""
+    if not is_postgres(url):
+        await asyncio.to_thread(_ready, file(url), create=False)
+        return
+    from storage import migrate, postgres_migrate
+    from storage.postgres_url import target
+
+    where = target(url)
+    version = await postgres_migrate.check(where)
+    if version is None:
+        raise StoreUnavailable(
+            f"there are no tables of askfirst in {where.name}. Name the right database with ASKFIRST_DATABASE or "
+            "--db, or run `askfirst db upgrade` to make them."
+        )
+    if version != migrate.VERSION:
+        raise StoreUnavailable(
+            f"the database {where.name} has version {version}; this program needs {migrate.VERSION}. "
             "Run `askfirst db upgrade`."
         )

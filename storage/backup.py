@@ -8,37 +8,54 @@ from contextlib import closing
 from pathlib import Path
 
 from bot.ports import StoreUnavailable
+from storage import file, is_postgres
 from storage.errors import unavailable
 from storage.lane import address
 from storage.migrate import check
 
 
-async def backup(source: Path, target: Path) -> Path:
-    """Copy `source` to the new file `target` while others write. No half copy is ever left."""
-    await asyncio.to_thread(_backup, source, target)
+async def backup(source: str, target: Path) -> Path:
+    """Copy a database to the new SQLite file `target` while others write. No half copy is ever left."""
+    part = _begun(target)
+    try:
+        if is_postgres(source):
+            from storage.copy import copy
+
+            await copy(source, str(part))
+            await asyncio.to_thread(_one_file, part)
+        else:
+            await asyncio.to_thread(_copy, _known(file(source)), part)
+        await asyncio.to_thread(part.rename, target)
+    finally:
+        _remove(part)
     return target
 
 
-def _backup(source: Path, target: Path) -> None:
+def _known(source: Path) -> Path:
     if check(source) is None:
         raise StoreUnavailable(f"there is no database at {source}")
+    return source
+
+
+def _begun(target: Path) -> Path:
     if target.exists():
         raise StoreUnavailable(f"{target} exists already; a backup never replaces a file. Choose another name.")
     if not target.parent.is_dir():
         raise StoreUnavailable(f"the folder {target.parent} does not exist. Create it, or choose another place.")
     part = target.with_name(f"{target.name}.part")
     _remove(part)
-    try:
-        _copy(source, part)
-        part.rename(target)
-    finally:
-        _remove(part)
+    return part
 
 
 def _remove(part: Path) -> None:
     """A copy that was given up, with the files that SQLite keeps beside it."""
     for end in ("", "-wal", "-shm", "-journal"):
         part.with_name(f"{part.name}{end}").unlink(missing_ok=True)
+
+
+def _one_file(part: Path) -> None:
+    with closing(sqlite3.connect(part)) as copy:
+        copy.execute("PRAGMA journal_mode = DELETE").fetchall()
 
 
 def _copy(source: Path, part: Path) -> None:

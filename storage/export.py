@@ -12,6 +12,7 @@ import re
 from collections.abc import AsyncIterator
 from typing import Any, Literal
 
+from storage.chain import CLARIFICATION
 from storage.marks import marked
 from storage.records import RecordStore, Row
 from storage.values import iso
@@ -19,27 +20,8 @@ from storage.values import iso
 Format = Literal["json", "jsonl", "csv", "md"]
 FORMATS: tuple[Format, ...] = ("json", "jsonl", "csv", "md")
 
-FIELDS = (
-    "id",
-    "phase",
-    "round",
-    "trigger",
-    "topic",
-    "why_it_matters",
-    "options",
-    "recommendation_rationale",
-    "chosen",
-    "chosen_at",
-    "chosen_via",
-    "user_message_ref",
-    "user_note",
-    "chosen_text",
-    "answered_by",
-    "surface",
-    "protocol",
-    "session",
-    "revision",
-)  # as bot.core.capture.exported; a test compares them
+# What is the product's own business stays inside. As bot.core.capture.exported; a test compares them.
+FIELDS = tuple(column for column in CLARIFICATION if column not in ("question", "platform_at"))
 
 _UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029]")  # line ends for some readers, and terminal control
 _MARKDOWN = re.compile(r"[\\`*_\[\]<>|~&#]")

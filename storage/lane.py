@@ -1,12 +1,11 @@
 """A lane: one connection, its thread, and what waits for it.
 
 A call into aiosqlite's thread costs about as much as a small commit, so everything that is asked while the thread is
-busy is run together in the next hop. The jobs of a hop run in the order in which they were asked for.
+busy is run together in the next hop (`storage.batches`), in the order in which it was asked for.
 """
 
 from __future__ import annotations
 
-import asyncio
 import sqlite3
 import threading
 from collections.abc import Callable, Sequence
@@ -15,7 +14,7 @@ from typing import Any, TypeVar
 
 import aiosqlite
 
-from bot.ports import StoreUnavailable
+from storage.batches import Batches
 from storage.errors import unavailable
 from storage.queries import as_dict
 
@@ -23,8 +22,6 @@ T = TypeVar("T")
 Result = Any | BaseException
 # Does all of a hop's jobs on the connection's thread. One result each; an exception is the job's own failure.
 Runner = Callable[[sqlite3.Connection, Sequence[Any]], Sequence[Result]]
-
-LARGEST_HOP = 256  # jobs; a few milliseconds of work, so that nobody waits long behind a crowd
 
 
 class _Connection(sqlite3.Connection):
@@ -52,50 +49,17 @@ class Lane:
         self._raw = raw
         self._run = run
         self._path = path
-        self._waiting: list[tuple[Any, asyncio.Future[Any]]] = []
-        self._wake = asyncio.Event()
-        self._closing = False
-        self._task = asyncio.create_task(self._serve(), name=f"lane {path}")
+        self._batches = Batches(self._hop, str(path))
 
     async def ask(self, job: Any) -> Any:
-        """Have a job done in the next hop.
-
-        The caller waits behind a shield: when it is cancelled the job is still done. "Cancelled" never means
-        "not written".
-        """
-        if self._closing:
-            raise StoreUnavailable(f"the database {self._path} has been closed")
-        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
-        future.add_done_callback(_seen)
-        self._waiting.append((job, future))
-        self._wake.set()
-        return await asyncio.shield(future)
+        return await self._batches.ask(job)
 
     async def close(self) -> None:
         """Finish what waits, then close. Ends aiosqlite's thread, which would otherwise keep the program alive."""
-        self._closing = True
-        self._wake.set()
         try:
-            await asyncio.shield(self._task)
+            await self._batches.finish()
         finally:
             await self._connection.close()
-
-    async def _serve(self) -> None:
-        while True:
-            await self._wake.wait()
-            self._wake.clear()
-            while self._waiting:
-                taken, self._waiting = self._waiting[:LARGEST_HOP], self._waiting[LARGEST_HOP:]
-                results = await self._hop([job for job, _ in taken])
-                for (_, future), result in zip(taken, results, strict=True):
-                    if isinstance(result, BaseException):
-                        future.set_exception(result)
-                    else:
-                        future.set_result(result)
-                # Let the callers ask again before the next hop, so that it carries all of them.
-                await asyncio.sleep(0)
-            if self._closing:
-                return
 
     async def _hop(self, jobs: list[Any]) -> Sequence[Result]:
         done: list[Sequence[Result]] = []
@@ -108,15 +72,7 @@ class Lane:
             await self._connection.commit()
         except sqlite3.Error as error:
             return [unavailable(error, str(self._path)) for _ in jobs]  # each caller its own: they get tracebacks
-        except Exception as error:  # noqa: BLE001 - the callers must hear of it, and the lane must go on
-            return [error] * len(jobs)
         return done[0]
-
-
-def _seen(future: asyncio.Future[Any]) -> None:
-    """Mark a failure as noticed: its caller may have been cancelled."""
-    if not future.cancelled():
-        future.exception()
 
 
 def address(path: Path) -> str:

@@ -5,7 +5,7 @@ It keeps the same rows as the database, JSON included, so a state that can not b
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from copy import deepcopy
 from datetime import datetime, timedelta
@@ -18,8 +18,8 @@ from bot.core.state import Conversation
 from bot.ports import Commit, DueTimer, DuplicateEvent, OutboxRow, Settle, StaleRevision, StoreUnavailable
 from storage.chain import EMPTY, Head, linked
 from storage.records import Snapshot
-from storage.rows import Prepared, Row, Unstorable, outbox_row, prepare, settled
-from storage.values import micros, moment, text
+from storage.rows import Prepared, Row, Unstorable, in_order, looking, outbox_row, prepare, settled, turn_key
+from storage.values import micros, moment, text, turn
 
 
 class Tables:
@@ -39,6 +39,8 @@ class Tables:
 
 
 class MemoryStore:
+    shared = False
+
     def __init__(self) -> None:
         self.tables = Tables()
         self._closed = False
@@ -65,6 +67,18 @@ class MemoryStore:
 
     async def kept(self, prefix: str) -> dict[str, str]:
         return {key: value for key, value in sorted(self._open().kept.items()) if key.startswith(text(prefix))}
+
+    async def take_turn(self, what: str, owner: str, now: datetime, until: datetime) -> bool:
+        key, kept = turn_key(what), self._open().kept
+        held = kept.get(key, "")
+        if held[:20] > turn(now) and held[21:] != text(owner):
+            return False
+        kept[key] = f"{turn(until)} {text(owner)}"
+        return True
+
+    async def end_turn(self, what: str, owner: str) -> None:
+        if self._open().kept.get(turn_key(what), "")[21:] == text(owner):
+            del self._open().kept[turn_key(what)]
 
     async def commit(self, commit: Commit) -> None:
         tables = self._open()
@@ -114,15 +128,37 @@ class MemoryStore:
         row = self._open().session.get(text(session))
         return None if row is None else row["conversation"]
 
+    async def open_conversations(self, platform: str) -> Sequence[str]:
+        rows = self._open().session.values()
+        waiting = [row for row in rows if row["state"] in ("routing", "asking", "closing")]
+        places = {row["conversation"] for row in waiting}
+        return sorted(place for place in places if place.startswith(text(f"{platform}:")))
+
+    async def sessions_begun(self, place: str) -> int:
+        return sum(_within(row["conversation"], text(place), "/") for row in self._open().session.values())
+
+    async def asking(self, within: str, limit: int) -> Sequence[str]:
+        newest: dict[str, int] = {}
+        for row in self._open().session.values():
+            if row["state"] in ("asking", "closing") and _within(row["conversation"], text(within), "/:"):
+                place = row["conversation"]
+                newest[place] = max(newest.get(place, row["started_at"]), row["started_at"])
+        return sorted(newest, key=lambda place: (-newest[place], place))[:limit]
+
     # -- outbox --------------------------------------------------------------------------------------------------
 
     async def claim(
         self, now: datetime, limit: int, lease: timedelta, platforms: Sequence[str] | None = None
     ) -> Sequence[OutboxRow]:
-        at = micros(now)
-        free = [row for row in self._heads(platforms) if row["ready_at"] <= at and (row["lease_until"] or 0) <= at]
+        look = looking(now, lease, limit)
+        ready = (
+            r for r in self._heads(platforms) if r["ready_at"] <= look["now"] or r["created_at"] > look["jumped"]
+        )
+        free = [row for row in ready if _is_free(row, look)]
         taken = sorted(free, key=lambda row: row["row"])[:limit]
         for row in taken:
+            if row["lease_until"] is not None:  # it was on its way already
+                row["attempts"] += 1
             row["lease_until"] = micros(now + lease)
         return [outbox_row({**row, "card_message": self._card_message(row)}, decode_effect) for row in taken]
 
@@ -131,8 +167,10 @@ class MemoryStore:
 
     async def release(self, platforms: Sequence[str]) -> None:
         for row in self._open().outbox.values():
-            if row["state"] == "waiting" and row["platform"] in platforms:
-                row["lease_until"] = None
+            if row["state"] == "waiting" and row["platform"] in platforms and row["lease_until"] is not None:
+                row.update(lease_until=None, attempts=row["attempts"] + 1)
+        for timer in self._open().timer.values():
+            timer["lease_until"] = None
 
     async def retry_at(self, row: int, at: datetime, error: str) -> None:
         self._end_try(row, {"ready_at": micros(at), "error": text(error)})
@@ -143,7 +181,7 @@ class MemoryStore:
     async def next_due(self, platforms: Sequence[str] | None = None) -> datetime | None:
         tables = self._open()
         moments = [max(row["ready_at"], row["lease_until"] or 0) for row in self._heads(platforms)]
-        moments += [row["at"] for row in tables.timer.values()]
+        moments += [row["lease_until"] or row["at"] for row in tables.timer.values()]
         return moment(min(moments)) if moments else None
 
     async def waiting(self) -> int:
@@ -184,19 +222,28 @@ class MemoryStore:
 
     # -- timers --------------------------------------------------------------------------------------------------
 
-    async def due(self, now: datetime, limit: int) -> Sequence[DueTimer]:
-        return [timer for timer in await self.timers() if timer.at <= now][:limit]
+    async def due(self, now: datetime, limit: int, lease: timedelta) -> Sequence[DueTimer]:
+        look, rows = looking(now, lease, limit), self._open().timer.values()
+        taken = in_order(row for row in rows if row["at"] <= look["now"] and _is_free(row, look))[:limit]
+        for timer in taken:
+            self.tables.timer[timer.conversation, timer.name]["lease_until"] = micros(now + lease)
+        return taken
+
+    async def timer_at(self, conversation: str, name: str) -> datetime | None:
+        row = self._open().timer.get((text(conversation), text(name)))
+        return None if row is None else moment(row["at"])
 
     async def timers(self, prefix: str = "") -> Sequence[DueTimer]:
-        rows = [row for row in self._open().timer.values() if row["name"].startswith(text(prefix))]
-        rows.sort(key=lambda row: (row["at"], row["conversation"], row["name"]))
-        return [DueTimer(row["conversation"], row["name"], moment(row["at"])) for row in rows]
+        return in_order(row for row in self._open().timer.values() if row["name"].startswith(text(prefix)))
 
     # -- records -------------------------------------------------------------------------------------------------
 
     @asynccontextmanager
     async def snapshot(self) -> AsyncIterator[Snapshot]:
         yield MemorySnapshot(deepcopy(self._open()))
+
+    def listen(self, ring: Callable[[], None]) -> None:
+        """Nobody else can reach it."""
 
     async def close(self) -> None:
         self._closed = True
@@ -248,8 +295,34 @@ class MemorySnapshot:
         rows = (row for row in self._tables.audit if row["chain"] == text(chain))
         return _each(sorted(rows, key=lambda row: row["seq"]))
 
+    def unsent(self) -> AsyncIterator[Row]:
+        waiting = [row for row in self._tables.outbox.values() if row["state"] == "waiting"]
+        return _each(sorted(waiting, key=lambda row: row["row"]))
+
+    def failures(self, mistake: str) -> AsyncIterator[Row]:
+        rows = [
+            row
+            for row in self._tables.event.values()
+            if (row["outcome"] == "refused" and (row["reason"] or "").startswith(mistake))
+            or ":again:" in row["event_id"]
+        ]
+        return _each(sorted(rows, key=lambda row: (row["at"], row["event_id"])))
+
     async def chain_head(self, chain: str) -> Row | None:
         return self._tables.audit_head.get(text(chain))
+
+
+def _is_ready(row: Row, look: Row) -> bool:
+    return bool(row["ready_at"] <= look["now"] or row["created_at"] > look["jumped"])
+
+
+def _is_free(row: Row, look: Row) -> bool:
+    lease = row["lease_until"] or 0
+    return bool(lease <= look["now"] or lease > look["jumped"])
+
+
+def _within(conversation: str, place: str, ends: str) -> bool:
+    return conversation == place or any(conversation.startswith(place + end) for end in ends)
 
 
 async def _each(rows: Iterable[Row]) -> AsyncIterator[Row]:
@@ -314,7 +387,7 @@ def _write(tables: Tables, commit: Prepared) -> None:
     for row in wanted["clear_timer"]:
         tables.timer.pop((row["conversation"], row["name"]), None)
     for row in wanted["set_timer"]:
-        tables.timer[row["conversation"], row["name"]] = row
+        tables.timer[row["conversation"], row["name"]] = {**row, "lease_until": None}
 
 
 def _add_outbox(tables: Tables, row: Row) -> None:

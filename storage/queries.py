@@ -26,9 +26,13 @@ class Statement(Protocol):
 
 
 @cache
-def statements(driver: str = "sqlite3") -> dict[str, Statement]:
+def statements() -> dict[str, Statement]:
     """Every named statement. The names are unique over all files."""
-    loaded = aiosql.from_path(SQL, driver, mandatory_parameters=False)
+    return named(SQL)
+
+
+def named(folder: Path) -> dict[str, Statement]:
+    loaded = aiosql.from_path(folder, "sqlite3", mandatory_parameters=False)
     return {
         name: cast(Statement, getattr(loaded, name)) for name in loaded.available_queries if "_cursor" not in name
     }

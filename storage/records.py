@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
@@ -38,10 +38,27 @@ class Snapshot(Protocol):
 
     def chain(self, chain: str) -> AsyncIterator[Row]: ...
 
+    def unsent(self) -> AsyncIterator[Row]:
+        """The rows of the outbox that wait, oldest first."""
+        ...
+
+    def failures(self, mistake: str) -> AsyncIterator[Row]:
+        """Events refused for a reason that begins with `mistake`, and what was handled again, oldest first."""
+        ...
+
     async def chain_head(self, chain: str) -> Row | None: ...
 
 
 class RecordStore(Store, Protocol):
-    """A store whose records can be read. Every store of this package is one."""
+    """A store whose records can be read. Every store of this package is one.
+
+    `shared`: other processes may be serving from the same database.
+    """
+
+    shared: bool
+
+    def listen(self, ring: Callable[[], None]) -> None:
+        """`ring` is called when another process may have left something to do, or now and then."""
+        ...
 
     def snapshot(self) -> AbstractAsyncContextManager[Snapshot]: ...

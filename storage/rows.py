@@ -7,8 +7,9 @@ on what is already stored (the place in the audit chain) is added by the store w
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from pydantic_core import PydanticSerializationError
@@ -19,7 +20,7 @@ from bot.core.effects import Audit, Clarification, Redraw, Say, SessionRow, With
 from bot.core.events import TimerDue
 from bot.core.model import Model
 from bot.core.state import Conversation
-from bot.ports import Commit, OutboxRow, Settle
+from bot.ports import Commit, DueTimer, OutboxRow, Settle
 from storage import chain
 from storage.values import canonical, cleaned, micros, moment, text
 
@@ -119,7 +120,7 @@ def prepare(commit: Commit) -> Prepared:
         "keep_clarification": [row for row in clarifications if row["revision"] > 1],
         "put_clarification": clarifications,
         "put_session": [_session(record, place) for record in commit.sessions],
-        "add_audit": [_audit(record, at, clarifications) for record in commit.audit],
+        "add_audit": [audit_row(record, at, clarifications) for record in commit.audit],
     }
     if commit.settle is not None:
         rows["settle"] = [settled(commit.settle)]
@@ -159,6 +160,35 @@ def outbox_row(row: Row, decode: Callable[[str], Say | Redraw]) -> OutboxRow:
 def listed(platforms: Sequence[str] | None) -> str | None:
     """Names of platforms as `claim` and `next_due` want them: a space around each."""
     return None if platforms is None else "".join(f" {text(name)} " for name in platforms)
+
+
+# A moment so far ahead of a lease taken now is of a clock that was wrong: hosts differ by seconds, not by hours.
+WRONG = timedelta(hours=1)
+
+
+def looking(now: datetime, lease: timedelta, limit: int) -> Row:
+    """The moments that a claim compares with."""
+    return {
+        "now": micros(now),
+        "until": micros(now + lease),
+        "jumped": micros(now + lease + WRONG),
+        "limit": limit,
+    }
+
+
+def in_order(timers: Iterable[Row]) -> list[DueTimer]:
+    found = [DueTimer(row["conversation"], row["name"], moment(row["at"])) for row in timers]
+    return sorted(found, key=lambda timer: (timer.at, timer.conversation, timer.name))
+
+
+def within(place: str) -> Row:
+    """A place, and where the names of its threads ("place/…") begin and end: text is compared by bytes."""
+    return {"place": text(place), "threads": text(f"{place}/"), "beyond": text(f"{place}0")}
+
+
+def turn_key(what: str) -> str:
+    """Where it is kept whose turn something is."""
+    return f"turn:{text(what)}"
 
 
 def settled(settle: Settle) -> Row:
@@ -207,7 +237,7 @@ def _each_once(named: list[Row]) -> None:
             raise Unstorable(f"one event names clarification {id_} of session {session} {times} times")
 
 
-def _audit(record: Audit, at: int, clarifications: list[Row]) -> Row:
+def audit_row(record: Audit, at: int, clarifications: Sequence[Row] = ()) -> Row:
     """The row without its place in the chain. The entry of a clarification gets the hash of the whole of it."""
     if record.event not in EVENTS:
         raise Unstorable(f"{record.event!r} is not in the audit vocabulary (bot/core/audit.py)")

@@ -26,6 +26,10 @@ metadata = MetaData()
 # SQLite's STRICT knows INTEGER only (sqlite.org/stricttables.html); PostgreSQL needs BIGINT for times and 52-bit ids.
 Whole = BigInteger().with_variant(Integer(), "sqlite")
 
+# PostgreSQL sorts text by the system's locale, which changes with its libraries and spoils indexes; "C" sorts by
+# bytes, as SQLite does: postgresql.org/docs/15/collation.html
+Words = Text().with_variant(Text(collation="C"), "postgresql")
+
 
 def _filled(column: str) -> CheckConstraint:
     return CheckConstraint(f"{column} <> ''", name=f"{column}_filled")
@@ -34,30 +38,30 @@ def _filled(column: str) -> CheckConstraint:
 conversation = Table(
     "conversation",
     metadata,
-    Column("id", Text, primary_key=True, nullable=False),
+    Column("id", Words, primary_key=True, nullable=False),
     Column("revision", Whole, CheckConstraint("revision > 0", name="revision_counts"), nullable=False),
-    Column("state", Text, nullable=False),
+    Column("state", Words, nullable=False),
     sqlite_strict=True,
 )
 
 event = Table(
     "event",
     metadata,
-    Column("event_id", Text, primary_key=True, nullable=False),
+    Column("event_id", Words, primary_key=True, nullable=False),
     # No event without its conversation: a state that lost its row can not be written over (StaleRevision).
-    Column("conversation", Text, ForeignKey("conversation.id"), nullable=False),
+    Column("conversation", Words, ForeignKey("conversation.id"), nullable=False),
     Column("revision", Whole, nullable=False),
     Column("at", Whole, nullable=False),
     Column("platform_at", Whole),
-    Column("kind", Text, nullable=False),
-    Column("envelope", Text, nullable=False),
+    Column("kind", Words, nullable=False),
+    Column("envelope", Words, nullable=False),
     Column(
         "outcome",
-        Text,
+        Words,
         CheckConstraint("outcome IN ('accepted', 'ignored', 'refused')", name="outcome_known"),
         nullable=False,
     ),
-    Column("reason", Text),
+    Column("reason", Words),
     UniqueConstraint("conversation", "revision", name="event_order"),
     sqlite_strict=True,
 )
@@ -65,15 +69,15 @@ event = Table(
 session = Table(
     "session",
     metadata,
-    Column("session", Text, primary_key=True, nullable=False),
-    Column("conversation", Text, nullable=False),
-    Column("workflow", Text),
-    Column("state", Text, nullable=False),
-    Column("requester", Text, nullable=False),
-    Column("request", Text, nullable=False),
+    Column("session", Words, primary_key=True, nullable=False),
+    Column("conversation", Words, nullable=False),
+    Column("workflow", Words),
+    Column("state", Words, nullable=False),
+    Column("requester", Words, nullable=False),
+    Column("request", Words, nullable=False),
     Column("started_at", Whole, nullable=False),
     Column("ended_at", Whole),
-    Column("result", Text),
+    Column("result", Words),
     Index("session_conversation", "conversation"),
     Index("session_state", "state"),
     Index("session_newest", "started_at", "session"),
@@ -84,34 +88,34 @@ session = Table(
 def _clarification_columns() -> list[Column[object]]:
     """The names are those of the export (CA-1); the constraints are CA-2's, in the database too."""
     return [
-        Column("id", Text, nullable=False),
+        Column("id", Words, nullable=False),
         Column("phase", Whole),
         Column("round", Whole, nullable=False),
-        Column("trigger", Text, nullable=False),
-        Column("topic", Text, nullable=False),
-        Column("why_it_matters", Text, nullable=False),
-        Column("options", Text, nullable=False),  # JSON list of {key, label, tradeoff, recommended}
-        Column("recommendation_rationale", Text),
-        Column("chosen", Text),
+        Column("trigger", Words, nullable=False),
+        Column("topic", Words, nullable=False),
+        Column("why_it_matters", Words, nullable=False),
+        Column("options", Words, nullable=False),  # JSON list of {key, label, tradeoff, recommended}
+        Column("recommendation_rationale", Words),
+        Column("chosen", Words),
         Column("chosen_at", Whole, nullable=False),
         Column(
             "chosen_via",
-            Text,
+            Words,
             CheckConstraint(
                 "chosen_via IN ('user_response', 'accept_recommendations_bulk')",
                 name="chosen_via_legal",
             ),
             nullable=False,
         ),
-        Column("user_message_ref", Text, _filled("user_message_ref"), nullable=False),
-        Column("user_note", Text),
-        Column("chosen_text", Text),
-        Column("answered_by", Text, _filled("answered_by"), nullable=False),
-        Column("surface", Text, nullable=False),
-        Column("protocol", Text, nullable=False),
-        Column("session", Text, nullable=False),
+        Column("user_message_ref", Words, _filled("user_message_ref"), nullable=False),
+        Column("user_note", Words),
+        Column("chosen_text", Words),
+        Column("answered_by", Words, _filled("answered_by"), nullable=False),
+        Column("surface", Words, nullable=False),
+        Column("protocol", Words, nullable=False),
+        Column("session", Words, nullable=False),
         Column("revision", Whole, CheckConstraint("revision > 0", name="revision_counts"), nullable=False),
-        Column("question", Text, nullable=False),
+        Column("question", Words, nullable=False),
         Column("platform_at", Whole),
     ]
 
@@ -137,16 +141,16 @@ audit = Table(
     "audit",
     metadata,
     Column("id", Whole, primary_key=True, nullable=False),
-    Column("chain", Text, nullable=False),  # a session, or 'system'
+    Column("chain", Words, nullable=False),  # a session, or 'system'
     Column("seq", Whole, CheckConstraint("seq > 0", name="seq_counts"), nullable=False),
     Column("at", Whole, nullable=False),
-    Column("event", Text, nullable=False),
+    Column("event", Words, nullable=False),
     Column("phase", Whole),
-    Column("actor", Text, nullable=False),
-    Column("details", Text),  # NULL once removed on request; details_hash stays
-    Column("details_hash", Text, nullable=False),
-    Column("prev_hash", Text, nullable=False),
-    Column("hash", Text, nullable=False),
+    Column("actor", Words, nullable=False),
+    Column("details", Words),  # NULL once removed on request; details_hash stays
+    Column("details_hash", Words, nullable=False),
+    Column("prev_hash", Words, nullable=False),
+    Column("hash", Words, nullable=False),
     UniqueConstraint("chain", "seq", name="audit_order"),
     sqlite_strict=True,
 )
@@ -154,9 +158,9 @@ audit = Table(
 audit_head = Table(
     "audit_head",
     metadata,
-    Column("chain", Text, primary_key=True, nullable=False),
+    Column("chain", Words, primary_key=True, nullable=False),
     Column("seq", Whole, nullable=False),
-    Column("hash", Text, nullable=False),
+    Column("hash", Words, nullable=False),
     sqlite_strict=True,
 )
 
@@ -164,32 +168,33 @@ audit_head = Table(
 _WAITING = text("state = 'waiting'")
 _SENT = text("message IS NOT NULL")
 _CARD = text("card IS NOT NULL")
+_TAKEN = text("lease_until IS NOT NULL")
 _POSTED = text("kind = 'say' AND state = 'sent'")
 
 outbox = Table(
     "outbox",
     metadata,
     Column("row", Whole, primary_key=True, autoincrement=True, nullable=False),
-    Column("conversation", Text, nullable=False),
-    Column("platform", Text, nullable=False),
-    Column("kind", Text, CheckConstraint("kind IN ('say', 'redraw')", name="kind_known"), nullable=False),
-    Column("card", Text),
-    Column("about", Text),
-    Column("effect", Text, nullable=False),
+    Column("conversation", Words, nullable=False),
+    Column("platform", Words, nullable=False),
+    Column("kind", Words, CheckConstraint("kind IN ('say', 'redraw')", name="kind_known"), nullable=False),
+    Column("card", Words),
+    Column("about", Words),
+    Column("effect", Words, nullable=False),
     Column("created_at", Whole, nullable=False),
     Column("ready_at", Whole, nullable=False),
     Column("lease_until", Whole),
     Column("attempts", Whole, nullable=False, server_default=text("0")),
     Column(
         "state",
-        Text,
+        Words,
         CheckConstraint("state IN ('waiting', 'sent', 'given_up', 'superseded')", name="state_known"),
         nullable=False,
         server_default=text("'waiting'"),
     ),
-    Column("message", Text),
+    Column("message", Words),
     Column("message_order", Whole),
-    Column("error", Text),
+    Column("error", Words),
     Index("outbox_waiting", "conversation", "row", sqlite_where=_WAITING, postgresql_where=_WAITING),
     Index("outbox_message", "conversation", "message", sqlite_where=_SENT, postgresql_where=_SENT),
     Index("outbox_card", "conversation", "card", sqlite_where=_CARD, postgresql_where=_CARD),
@@ -202,18 +207,20 @@ outbox = Table(
 kept = Table(
     "kept",
     metadata,
-    Column("key", Text, primary_key=True, nullable=False),
-    Column("value", Text, nullable=False),
+    Column("key", Words, primary_key=True, nullable=False),
+    Column("value", Words, nullable=False),
     sqlite_strict=True,
 )
 
 timer = Table(
     "timer",
     metadata,
-    Column("conversation", Text, nullable=False),
-    Column("name", Text, nullable=False),
+    Column("conversation", Words, nullable=False),
+    Column("name", Words, nullable=False),
     Column("at", Whole, nullable=False),
+    Column("lease_until", Whole),  # whoever took it to fire it has until then
     PrimaryKeyConstraint("conversation", "name"),
     Index("timer_at", "at"),
+    Index("timer_taken", "lease_until", sqlite_where=_TAKEN, postgresql_where=_TAKEN),
     sqlite_strict=True,
 )

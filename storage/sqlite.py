@@ -24,10 +24,10 @@ from bot.ports import Commit, DueTimer, DuplicateEvent, OutboxRow, Settle
 from storage.lane import Lane, open_lane
 from storage.queries import many, one, rows
 from storage.records import Snapshot
-from storage.rows import Row, listed, outbox_row, prepare, settled
+from storage.rows import Row, in_order, listed, looking, outbox_row, prepare, settled, turn_key, within
 from storage.sqlite_reader import open_snapshot
 from storage.sqlite_writer import Writer
-from storage.values import micros, moment, text
+from storage.values import micros, moment, text, turn
 
 BUSY = 5.0  # seconds to wait for another program's write: longer than any of ours, shorter than a webhook's patience
 HOT = 1024  # conversations kept decoded: a long one takes about 100 kB
@@ -48,6 +48,8 @@ def _answer(connection: sqlite3.Connection, questions: Sequence[Question]) -> li
 
 class SqliteStore:
     """Opened with `open_sqlite`, on a file that has been migrated."""
+
+    shared = False
 
     def __init__(self, path: Path, writer: Lane, reader: Lane) -> None:
         self.path = path
@@ -110,6 +112,18 @@ class SqliteStore:
         row = await self._read("conversation_of", session=text(session))
         return None if row is None else row["conversation"]
 
+    async def open_conversations(self, platform: str) -> Sequence[str]:
+        found = await self._read_all("open_conversations", prefix=text(f"{platform}:"))
+        return [row["conversation"] for row in found]
+
+    async def sessions_begun(self, place: str) -> int:
+        row = await self._read("sessions_begun", **within(place))
+        return 0 if row is None else int(row["begun"])
+
+    async def asking(self, within: str, limit: int) -> Sequence[str]:
+        names = {"place": text(within), "threads": text(f"{within}/"), "platform": text(f"{within}:")}
+        return [row["conversation"] for row in await self._read_all("asking", **names, limit=limit)]
+
     async def event(self, event_id: str) -> Envelope | None:
         row = await self._read("event", event_id=text(event_id))
         return None if row is None else decode_envelope(row["envelope"])
@@ -123,12 +137,20 @@ class SqliteStore:
     async def kept(self, prefix: str) -> dict[str, str]:
         return {row["key"]: row["value"] for row in await self._read_all("kept", prefix=text(prefix))}
 
+    async def take_turn(self, what: str, owner: str, now: datetime, until: datetime) -> bool:
+        values = {"key": turn_key(what), "owner": text(owner), "now": turn(now), "until": turn(until)}
+        row: Row | None = await self._writer.ask(lambda connection: one("take_turn", connection, **values))
+        return row is not None
+
+    async def end_turn(self, what: str, owner: str) -> None:
+        await self._change("end_turn", key=turn_key(what), owner=text(owner))
+
     # -- outbox --------------------------------------------------------------------------------------------------
 
     async def claim(
         self, now: datetime, limit: int, lease: timedelta, platforms: Sequence[str] | None = None
     ) -> Sequence[OutboxRow]:
-        values = {"now": micros(now), "until": micros(now + lease), "limit": limit, "platforms": listed(platforms)}
+        values = {**looking(now, lease, limit), "platforms": listed(platforms)}
 
         def change(connection: sqlite3.Connection) -> list[Row]:
             taken = rows("claim", connection, **values)
@@ -147,7 +169,12 @@ class SqliteStore:
 
     async def release(self, platforms: Sequence[str]) -> None:
         names = listed(platforms)
-        await self._writer.ask(lambda connection: rows("release", connection, platforms=names))
+
+        def change(connection: sqlite3.Connection) -> None:
+            rows("release", connection, platforms=names)
+            rows("release_timers", connection)
+
+        await self._writer.ask(change)
 
     async def retry_at(self, row: int, at: datetime, error: str) -> None:
         await self._change("retry_at", row=row, at=micros(at), error=text(error))
@@ -169,11 +196,19 @@ class SqliteStore:
 
     # -- timers --------------------------------------------------------------------------------------------------
 
-    async def due(self, now: datetime, limit: int) -> Sequence[DueTimer]:
-        return [_timer(row) for row in await self._read_all("due", now=micros(now), limit=limit)]
+    async def due(self, now: datetime, limit: int, lease: timedelta) -> Sequence[DueTimer]:
+        values = looking(now, lease, limit)
+        if await self._read("any_due", **values) is None:  # nearly always; a look costs the writer nothing
+            return []
+        taken: list[Row] = await self._writer.ask(lambda connection: rows("claim_timers", connection, **values))
+        return in_order(taken)
+
+    async def timer_at(self, conversation: str, name: str) -> datetime | None:
+        row = await self._read("timer_at", conversation=text(conversation), timer=text(name))
+        return None if row is None else moment(row["at"])
 
     async def timers(self, prefix: str = "") -> Sequence[DueTimer]:
-        return [_timer(row) for row in await self._read_all("timers", prefix=text(prefix))]
+        return in_order(await self._read_all("timers", prefix=text(prefix)))
 
     # -- records -------------------------------------------------------------------------------------------------
 
@@ -181,6 +216,9 @@ class SqliteStore:
     async def snapshot(self) -> AsyncIterator[Snapshot]:
         async with open_snapshot(self.path) as snapshot:
             yield snapshot
+
+    def listen(self, ring: Callable[[], None]) -> None:
+        """Nobody else serves from the file: what is to be done, this process has written."""
 
     async def close(self) -> None:
         """What has been asked for is written first."""
@@ -201,10 +239,6 @@ class SqliteStore:
 
     async def _change(self, name: str, **values: Any) -> None:
         await self._writer.ask(lambda connection: one(name, connection, **values))
-
-
-def _timer(row: Row) -> DueTimer:
-    return DueTimer(row["conversation"], row["name"], moment(row["at"]))
 
 
 async def open_sqlite(path: Path, *, busy: float = BUSY) -> SqliteStore:

@@ -54,6 +54,12 @@ class SqliteSnapshot:
     async def chain_head(self, chain: str) -> Row | None:
         return await self._first("chain_head", chain=text(chain))
 
+    def failures(self, mistake: str) -> AsyncIterator[Row]:
+        return self._rows("failures", mistake=text(mistake))
+
+    def unsent(self) -> AsyncIterator[Row]:
+        return self._rows("unsent")
+
     async def _rows(self, name: str, **values: Any) -> AsyncIterator[Row]:
         try:
             cursor = await self._connection.execute(statements()[name].sql, values)

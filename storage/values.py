@@ -39,6 +39,11 @@ def iso(stored: int) -> str:
     return moment(stored).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
+def turn(moment: datetime) -> str:
+    """A moment in twenty digits: as text it sorts like time."""
+    return f"{micros(moment):020d}"
+
+
 def text(value: str) -> str:
     """The text as every database can hold it: what can not be stored becomes U+FFFD, so nothing fails to store."""
     if value.isascii() and "\0" not in value:  # nearly always, and ten times faster than the search

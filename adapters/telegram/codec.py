@@ -16,8 +16,8 @@ from adapters.telegram.places import PLATFORM, Me, conversation_of, name_of, ord
 from bot.core.events import ButtonPressed, Envelope, Ignored, MessageEdited, MessageReceived
 from bot.core.model import MessageRef, Person, Place
 
-# What is asked for: the three that people make, and what happens to the bot itself.
-WANTED = ("message", "edited_message", "callback_query", "my_chat_member")
+# What is asked for: the three that people make, what a channel says to the bot, and what happens to the bot itself.
+WANTED = ("message", "edited_message", "callback_query", "channel_post", "my_chat_member")
 
 GROUPS = (Chat.GROUP, Chat.SUPERGROUP)
 PART = 2048  # UTF-16 units; clients cut a long paste at 4096, at the best break in the second half
@@ -66,8 +66,8 @@ def _event(update: Update, me: Me) -> Envelope | Ignored:
         member = update.my_chat_member
         change = f"{member.old_chat_member.status} to {member.new_chat_member.status}"
         return Ignored(reason=f"the bot's standing in {member.chat.id} changed: {change}")
-    if update.channel_post is not None or update.edited_channel_post is not None:
-        return Ignored(reason="a channel post: nobody in particular says it, and questions are asked in groups")
+    if update.channel_post is not None:
+        return _channel(update.channel_post, me)
     kinds = [name for name in Update.__slots__ if name != "update_id" and getattr(update, name, None) is not None]
     return Ignored(reason=f"no kind that is asked for: {', '.join([*kinds, *update.api_kwargs]) or 'empty'}")
 
@@ -115,6 +115,28 @@ def _message(message: Message, me: Me) -> Envelope | Ignored:
     )
 
 
+def _channel(message: Message, me: Me) -> Envelope | Ignored:
+    """Only what is said to the bot: it is told that it can not ask there. The rest is not kept at all."""
+    text = clean(message.text or message.caption or "")
+    entities = message.entities or message.caption_entities
+    _, addressed = _addressed(text, _mentions_by_id(entities, me), me)
+    if not addressed:
+        return Ignored(reason="a channel post: nobody in particular says it, and questions are asked in groups")
+    return Envelope(
+        event_id=f"{_act(message, me)}:said",
+        place=_place(message.chat, None, me),
+        at=UNSTAMPED,
+        platform_at=message.date,
+        event=MessageReceived(
+            person=_sender(message),
+            text=text,
+            ref=MessageRef(id=_name(message, me), quote=text, link=message.link),
+            addressed=True,
+            decoded=True,
+        ),
+    )
+
+
 def _edited(message: Message, me: Me) -> Envelope | Ignored:
     why = _not_said(message, me)
     if why is not None:
@@ -156,8 +178,6 @@ def _not_said(message: Message, me: Me) -> str | None:
         return "our own message"
     if message.via_bot is not None and message.via_bot.id == me.id:
         return "a copy of our own message, sent through inline mode"
-    if message.chat.type == Chat.CHANNEL:
-        return "a channel post: nobody in particular says it, and questions are asked in groups"
     if getattr(message, "direct_messages_topic", None) is not None:
         return "a direct message to a channel"
     return None
@@ -188,7 +208,13 @@ def _topic(message: Message) -> int | None:
 
 
 def _place(chat: Chat, topic: int | None, me: Me) -> Place:
-    return Place(conversation=conversation_of(chat.id, topic, me.first), platform=PLATFORM, shared=_shared(chat))
+    channel = chat.type == Chat.CHANNEL
+    return Place(
+        conversation=conversation_of(chat.id, topic, me.first),
+        platform=PLATFORM,
+        shared=_shared(chat) or channel,
+        read_only=channel or None,
+    )
 
 
 def _name(message: MaybeInaccessibleMessage, me: Me) -> str:
@@ -299,6 +325,21 @@ def move_of(update: Update) -> tuple[int, int] | None:
     if message.migrate_from_chat_id is not None:
         return message.migrate_from_chat_id, message.chat.id
     return None
+
+
+def to_us(update: Update, me: Me) -> bool:
+    """Whether a message replies to one of ours, whichever that is; not to a topic's first one (b02)."""
+    message = update.message
+    replied = None if message is None else message.reply_to_message
+    if message is None or replied is None or replied.from_user is None or _reply_to(message, me) is None:
+        return False
+    return replied.from_user.id == me.id
+
+
+def is_stub(update: Update) -> bool:
+    """A press on a card so old that Telegram gives nothing of it but its id: not the topic, either (b10)."""
+    query = update.callback_query
+    return query is not None and query.message is not None and not query.message.is_accessible
 
 
 def queue_of(raw: Mapping[str, Any]) -> Any:

@@ -98,6 +98,9 @@ SERVICE = (
 )
 
 
+MAX_WORDS = 300  # characters of what something without text of its own says
+
+
 @dataclass(frozen=True, slots=True)
 class Content:
     """`unreadable` says in words what came instead of text."""
@@ -134,18 +137,21 @@ def content_of(message: Message) -> Content | None:
 def _files(message: Message, caption: str | None) -> Iterator[Material]:
     """Each file by name, kind and size. A photo comes in several sizes; the last is the largest."""
 
-    def file(name: str | None, default: str, media: str | None, size: int | None) -> Material:
+    def file(
+        name: str | None, default: str, media: str | None, size: int | None, handle: str | None = None
+    ) -> Material:
         shown, kind = clean(name or "") or default, clean(media or "") or None
-        return Material(kind="file", name=shown, media=kind, size=size, caption=caption)
+        return Material(kind="file", name=shown, media=kind, size=size, caption=caption, handle=handle)
 
     if message.animation:  # `document` is set as well, for older programs
         moving = message.animation
         yield file(moving.file_name, "animation.mp4", moving.mime_type, moving.file_size)
     elif message.document:
         document = message.document
-        yield file(document.file_name, "document", document.mime_type, document.file_size)
+        yield file(document.file_name, "document", document.mime_type, document.file_size, document.file_id)
     if message.photo:
-        yield file(None, "photo.jpg", "image/jpeg", message.photo[-1].file_size)
+        photo = message.photo[-1]
+        yield file(None, "photo.jpg", "image/jpeg", photo.file_size, photo.file_id)
     if message.live_photo:
         yield file(None, "photo.jpg", "image/jpeg", None)
     if message.video:
@@ -172,21 +178,45 @@ def _kept(message: Message) -> tuple[Material, ...]:
         size = message.video_note.file_size
         return (Material(kind="file", name="video-message.mp4", media="video/mp4", size=size),)
     if message.venue:
-        return (Material(kind="named", name=clean(f"place: {message.venue.title}, {message.venue.address}")),)
+        return (_named("place", f"{message.venue.title}, {message.venue.address}"),)
     if message.location:
         spot = message.location
-        return (Material(kind="named", name=f"location: {spot.latitude}, {spot.longitude}"),)
+        return (_named("location", f"{spot.latitude}, {spot.longitude}"),)
     if message.contact:
         who = message.contact
-        return (Material(kind="named", name=clean(f"contact: {who.first_name} {who.last_name or ''}").strip()),)
+        whose = "" if _own_card(message) else " (somebody else's)"
+        return (_named("contact", f"{who.first_name} {who.last_name or ''}".strip() + whose),)
+    if message.poll:
+        return (_named("poll", f"{message.poll.question} — {' / '.join(o.text for o in message.poll.options)}"),)
+    if message.checklist:
+        tasks = "; ".join(task.text for task in message.checklist.tasks)
+        return (_named("checklist", f"{message.checklist.title} — {tasks}"),)
+    if message.paid_media:
+        kinds = ", ".join(media.type for media in message.paid_media.paid_media)
+        return (_named("paid media", kinds),)
+    if message.story:
+        return (_named("story", message.story.chat.effective_name or str(message.story.chat.id)),)
+    if message.game:
+        return (_named("game", message.game.title),)
+    if message.invoice:
+        return (_named("invoice", message.invoice.title),)
     return ()
+
+
+def _named(kind: str, words: str) -> Material:
+    """What is no file, by what it is and what it says."""
+    shown = clean(words)
+    return Material(kind="named", name=f"{kind}: {shown[:MAX_WORDS]}{'…' * (len(shown) > MAX_WORDS)}")
 
 
 def _of_whom(message: Message) -> str:
     """Anybody's card can be sent; only the sender's own id says that it is theirs."""
+    return "your contact card" if _own_card(message) else "somebody else's contact card"
+
+
+def _own_card(message: Message) -> bool:
     contact, sender = message.contact, message.from_user
-    own = contact is not None and sender is not None and contact.user_id == sender.id
-    return "your contact card" if own else "somebody else's contact card"
+    return contact is not None and sender is not None and contact.user_id == sender.id
 
 
 def _plain(rich: Any) -> str:

@@ -11,15 +11,15 @@ from typing import Literal
 
 from telegram.error import BadRequest, ChatMigrated, Forbidden, NetworkError, RetryAfter, TelegramError
 
+from adapters.telegram.standing import BLOCKED, CLOSED, REMOVED, SILENCED
 from bot.ports import CardGone, RateLimited, TryLater, Undeliverable
 
 # What a refusal asks for. "same" is no failure at all; the others are tried again at once, in another form.
-Cure = Literal["same", "plain", "no_topic", "no_buttons", "no_reply"]
+Cure = Literal["same", "plain", "no_buttons", "no_reply"]
 
 _CURES: tuple[tuple[str, Cure], ...] = (
     (r"message is not modified", "same"),
     (r"can't parse|entit(y|ies)\b|ENTITY_|ENTITIES_|BOUNDS_INVALID", "plain"),
-    (r"message thread not found|TOPIC_DELETED|TOPIC_ID_INVALID", "no_topic"),
     (r"BUTTON_|reply markup|inline keyboard|keyboard button|button", "no_buttons"),
     (r"message to (be )?repl(y|ied)( to)? not found|REPLY_MESSAGE_ID_INVALID", "no_reply"),
 )
@@ -31,12 +31,20 @@ _GONE = re.compile(  # in any case: the library capitalises what it strips of "B
 )
 _PREFIX = re.compile(r"^(Bad Request|Forbidden):\s*", re.IGNORECASE)
 
-NAMES = {
-    "topic_closed": "the topic is closed",
-    "topic_deleted": "the topic was deleted",
-    "chat_write_forbidden": "the bot may not write here",
-    "chat not found": "there is no such chat for the bot: the person has not started it, or the chat is gone",
-}
+DELETED = "the topic was deleted"
+NOBODY = "there is no such chat for the bot: the person has not started it, or the chat is gone"
+
+# What means that nothing else would arrive there either. A deleted topic's words are not said in another one (P37):
+# that is another conversation, and perhaps somebody deleted the topic because of them.
+_PLACES: tuple[tuple[str, str], ...] = (
+    (r"topic_closed", CLOSED),
+    (r"message thread not found|topic_deleted|topic_id_invalid", DELETED),
+    (r"chat not found|peer_id_invalid|chat_id_invalid|user_deactivated", NOBODY),
+    (r"write_forbidden|not enough rights to send|no rights to send|chat_restricted|send_plain_forbidden", SILENCED),
+    (r"need administrator rights in the channel", SILENCED),
+    (r"bot was blocked", BLOCKED),
+    (r"bot was kicked|bot is not a member|group chat was deactivated|channel_private", REMOVED),
+)
 
 
 def cure_of(error: TelegramError) -> Cure | None:
@@ -55,7 +63,8 @@ def named(error: TelegramError, *, editing: bool = False) -> Exception:
         case BadRequest() if editing and _GONE.search(error.message):
             return CardGone(_words(error))
         case Forbidden() | BadRequest() | ChatMigrated():
-            return Undeliverable(_words(error))
+            place = next((named for words, named in _PLACES if re.search(words, error.message, re.IGNORECASE)), None)
+            return Undeliverable(place or _words(error), place=place is not None or isinstance(error, Forbidden))
         case NetworkError():
             return TryLater(type(error).__name__)
     return TryLater(f"the Bot API refused the call: {type(error).__name__}")
@@ -67,5 +76,4 @@ def is_unreachable(error: TelegramError) -> bool:
 
 
 def _words(error: TelegramError) -> str:
-    words = _PREFIX.sub("", error.message)
-    return NAMES.get(words.casefold(), words)  # the library has changed the case of the letters
+    return _PREFIX.sub("", error.message)

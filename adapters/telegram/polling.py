@@ -6,28 +6,28 @@ The library's own poller confirms a batch before it is handled. One poller a tok
 from __future__ import annotations
 
 import asyncio
-import json
 import random
 from collections.abc import Callable, Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import structlog
 from telegram.error import Conflict, InvalidToken, RetryAfter, TelegramError
 
+from adapters.telegram.attendance import Attendance
 from adapters.telegram.bot import TelegramBot
 from adapters.telegram.codec import queue_of
 from adapters.telegram.intake import Intake
-from adapters.telegram.places import PLATFORM, Me
 from bot.faults import report
-from bot.ports import Clock, Store
+from bot.ports import Clock
 
 TIMEOUT = 25  # seconds; at most 50 are honoured
 LIMIT = 100
-KEPT_FOR = timedelta(hours=24)  # how long Telegram keeps messages: core.telegram.org/bots/api#getting-updates
-NOTE_EVERY = timedelta(minutes=1)  # of quiet
+QUIET = timedelta(days=6)  # after a week without updates ids begin anew: core.telegram.org/bots/api#update
 LONGEST_PAUSE = 30.0
 CONFLICT_PAUSE = 60.0
+RIVAL = "Another program polls Telegram with this bot's token; only one may"
+HOOK = "A webhook is set for this bot's token, by another program"
 
 log = structlog.get_logger(__name__)
 
@@ -36,9 +36,8 @@ class Polling:
     def __init__(
         self,
         bot: TelegramBot,
-        me: Me,
         intake: Intake,
-        store: Store,
+        attendance: Attendance,
         clock: Clock,
         *,
         timeout: int = TIMEOUT,
@@ -46,27 +45,17 @@ class Polling:
     ) -> None:
         self._bot = bot
         self._intake = intake
-        self._store = store
+        self._attendance = attendance
         self._clock = clock
         self._timeout = timeout
         self._jitter = jitter
-        self._key = f"{PLATFORM}:read:{me.id}"
-        self._noted: datetime | None = None
         self.offset: int | None = None
         self.state = "starting"
-        self.away: timedelta | None = None  # longer than Telegram keeps messages: some may be lost
 
     async def begin(self) -> None:
         """Go on where the last run stopped, and notice a gap in which messages were lost."""
-        kept = (await self._store.kept(self._key)).get(self._key)
-        if kept is not None:
-            note = json.loads(kept)
-            gap = self._clock.now() - datetime.fromisoformat(note["at"])
-            if gap <= KEPT_FOR:
-                self.offset = note["offset"]  # an older one may be wrong: after a week ids begin anew
-            else:
-                self.away = gap
-                log.warning("away_too_long", hours=round(gap / timedelta(hours=1), 1))
+        await self._attendance.begin()
+        self.offset = self._attendance.offset
         await self._bot.delete_webhook(drop_pending_updates=False)
 
     async def run(self) -> None:
@@ -80,9 +69,11 @@ class Polling:
                 await self.look()
                 failures = 0
                 self._now("polling")
-            except Conflict:
+            except Conflict as error:
                 failures += 1
-                self._now("conflict")
+                what = HOOK if "webhook" in error.message.casefold() else RIVAL
+                self._now("conflict", what=what)
+                await self._conflict(what)
                 await self._pause(min(CONFLICT_PAUSE, 5.0 * 2 ** min(failures, 6)))
             except RetryAfter as error:
                 wait = error.retry_after
@@ -103,13 +94,24 @@ class Polling:
     async def look(self) -> int:
         """One call, and everything in it handled; how many updates there were."""
         # After a start or a failure without waiting, so that it is known at once whether all is well.
-        seconds = self._timeout if self.state == "polling" else 0
+        seconds = self._timeout if self.state == "polling" and self._attendance.gap is None else 0
+        heard = self._attendance.heard
+        if await self._attendance.look_back() or (heard is not None and self._clock.now() - heard > QUIET):
+            self.offset = None
         updates = await self._bot.raw_updates(self.offset, seconds, LIMIT)
         try:
             await self._handle(updates)
         finally:
-            await self._note(bool(updates))
+            await self._attendance.note(self.offset, news=bool(updates))
+        if len(updates) < LIMIT:  # what was answered within the day is heard first, and is not asked for again
+            await self._attendance.tell()
         return len(updates)
+
+    async def _conflict(self, what: str) -> None:
+        try:
+            await self._attendance.conflict(what)
+        except Exception as error:  # noqa: BLE001 - only a note
+            report("conflict_not_noted", error)
 
     async def _handle(self, updates: Sequence[Any]) -> None:
         """Side by side over chats, in order within one. The offset moves up to the first that failed."""
@@ -133,19 +135,11 @@ class Polling:
             await self._intake.take(raw)
             done.add(id(raw))
 
-    async def _note(self, news: bool) -> None:
-        """Where we are and when, so that a restart goes on here and knows how long it was away."""
-        now = self._clock.now()
-        if news or self._noted is None or now - self._noted >= NOTE_EVERY:
-            await self._store.keep(self._key, json.dumps({"offset": self.offset, "at": now.isoformat()}))
-            self._noted = now
-
     def _now(self, state: str, **facts: str) -> None:
         if state != self.state:
             self.state = state
             tell = log.info if state == "polling" else log.warning
-            hint = {"what": "another program polls with this token; only one may"} if state == "conflict" else {}
-            tell("telegram_" + state.replace(" ", "_"), **facts, **hint)
+            tell("telegram_" + state.replace(" ", "_"), **facts)
 
     async def _pause(self, seconds: float) -> None:
         await self._clock.sleep(seconds * (0.5 + self._jitter() / 2))

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import TypeVar, cast
 
 import structlog
-from telegram import Bot, InputFile, LinkPreviewOptions, ReplyParameters
-from telegram.error import ChatMigrated, TelegramError
+from telegram import InputFile, LinkPreviewOptions, ReplyParameters
+from telegram.error import BadRequest, ChatMigrated, TelegramError
 
+from adapters.telegram.bot import TelegramBot
+from adapters.telegram.cards import Cards, Piece
 from adapters.telegram.errors import Cure, cure_of, is_unreachable, named
+from adapters.telegram.hearing import Hearing
+from adapters.telegram.pace import pace_of
 from adapters.telegram.places import (
     PLATFORM,
     Address,
@@ -22,17 +28,18 @@ from adapters.telegram.places import (
     order_of,
     person_of,
 )
-from adapters.telegram.render import Part, Rendered, render
-from bot.core.effects import File, Redraw, Reply, Say
+from adapters.telegram.render import Part, Rendered, render, small_enough
+from bot.core.effects import File, Message, Redraw, Reply, Say
 from bot.core.events import ButtonPressed, Envelope
+from bot.pace import Pacer
 from bot.ports import CardGone, Clock, RateLimited, Sent, TryLater, Undeliverable
 
 T = TypeVar("T")
 
 MAX_NOTICE = 200  # characters: core.telegram.org/bots/api#answercallbackquery
 ALERT = 100  # a longer notice needs a window: the line at the top is gone after a few seconds
-PAUSE = 1.05  # seconds between the parts of one message: see adapters/telegram/pace.py
-GROUP_PAUSE = 3.0
+BELOW = "↓"  # what is left of a part of a card that can not be deleted
+PATIENT = 50  # looks for a turn; others may take it first
 NO_TEXT = Part("")
 NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
 BEGUN = 256  # long messages that were interrupted between two parts, remembered so as not to repeat the first
@@ -48,12 +55,28 @@ class TelegramTransport:
 
     platform = PLATFORM
 
-    def __init__(self, bot: Bot, me: Me, moves: Moves, clock: Clock, on_move: OnMove | None = None) -> None:
+    def __init__(
+        self,
+        bot: TelegramBot,
+        me: Me,
+        moves: Moves,
+        clock: Clock,
+        cards: Cards,
+        hearing: Hearing,
+        on_move: OnMove | None = None,
+        pacer: Pacer | None = None,
+    ) -> None:
+        """`pacer`: the outbox's, which has counted the first call of each message."""
         self._bot = bot
         self._me = me
         self._moves = moves
         self._clock = clock
+        self._cards = cards
+        self._hearing = hearing
         self._on_move = on_move
+        self._counted = pacer is not None
+        self._pacer = pacer or Pacer()
+        self._budgets = pace_of(moves)
         self._begun: OrderedDict[tuple[str, str], list[int]] = OrderedDict()
 
     # -- the three calls of the port -----------------------------------------------------------------------------
@@ -63,46 +86,107 @@ class TelegramTransport:
             home = self._moves.address(conversation).home
             if person_of(say.only_to) != home:
                 return await self._privately(say, person_of(say.only_to))
-        rendered = render(say.message, by_reply=self._by_reply(conversation))
-        begun = self._begun.setdefault((conversation, say.model_dump_json()), [])
+        shared = self._moves.address(conversation).chat < 0
+        words_from = say.words_from if shared else None
+        by_reply = await self._by_reply(conversation, say.message)
+        rendered = render(say.message, by_reply=by_reply, words_from=words_from)
+        count = len(rendered.parts)
+        sent: list[int] = []
+        if count + len(rendered.files) > 1:
+            sent = self._begun.setdefault((conversation, say.model_dump_json()), [])
         try:
-            address, sent = await self._whole(conversation, rendered, say.reply_to, begun)
+            address, sent = await self._whole(conversation, rendered, say.reply_to, sent)
+            if count and (say.card or say.about):
+                await self._drawn(conversation, address, sent[:count], rendered)
         except Undeliverable:
-            self._begun.pop((conversation, say.model_dump_json()), None)
+            self._forget(sent)
             raise
-        finally:
-            while len(self._begun) > BEGUN:
-                self._begun.popitem(last=False)
-        self._begun.pop((conversation, say.model_dump_json()), None)
-        return self._sent(address, sent[max(0, len(rendered.parts) - 1)])
+        self._forget(sent)
+        return self._sent(address, sent[max(0, count - 1)])
+
+    def _forget(self, sent: list[int]) -> None:
+        """A message that was interrupted between two parts is through, or will never be; old ones give way."""
+        self._begun = OrderedDict((key, one) for key, one in list(self._begun.items())[-BEGUN:] if one is not sent)
 
     async def redraw(self, conversation: str, message: str, redraw: Redraw) -> Sent:
-        rendered = render(redraw.message, by_reply=self._by_reply(conversation))
+        """Each message of a card in place, where its content has changed. The last one keeps the buttons.
+
+        A card that needs fewer messages than it has is drawn in the last of them, and the first go.
+        """
         address = self._moves.address(conversation)
-        number = message_at(message, address)
-        if number is None:
+        last = message_at(message, address)
+        if last is None:
             raise CardGone("it stayed behind in the group that became a supergroup")
-        if len(rendered.parts) != 1:  # one message can not become two; as new ones it can
-            await self._disarm(address.chat, number)
-            raise CardGone("it has grown beyond one message")
-
-        async def edit(form: _Form) -> None:
-            await self._bot.edit_message_text(
-                chat_id=address.chat,
-                message_id=number,
-                text=form.part.text,
-                entities=form.part.entities or None,
-                reply_markup=form.part.keyboard,
-                link_preview_options=NO_PREVIEW,
-                parse_mode=None,
-            )
-
+        pieces = await self._cards.pieces(conversation, message) or (Piece(message, 0, ""),)
+        upto = [piece.upto for piece in pieces[:-1]]
+        by_reply = await self._by_reply(conversation, redraw.message)
+        rendered = render(redraw.message, by_reply=by_reply, upto=upto)
+        spare = len(pieces) - len(rendered.parts)
         try:
-            await self._cured(edit, _Form(rendered.parts[0]), editing=True)
+            if spare < 0:
+                await self._disarm(address.chat, last)
+                raise CardGone("it needs more messages than it has")
+            await self._in_place(conversation, address, pieces, spare, rendered)
         except _Moved as moved:
             await self._learn(address.home, moved.chat)
             raise CardGone("the group has become a supergroup") from None
-        return Sent(message, order_of(address.chat, number, self._moves.first))
+        return Sent(message, order_of(address.chat, last, self._moves.first))
+
+    async def _in_place(
+        self, conversation: str, address: Address, pieces: Sequence[Piece], spare: int, rendered: Rendered
+    ) -> None:
+        """From the last message up: it has the buttons, and what moves down is there before it goes above."""
+        drawn = list(pieces)
+        calls: list[int] = []
+        index = len(pieces)
+        try:
+            while index:
+                index -= 1
+                number = message_at(pieces[index].message, address)
+                if number is None:
+                    raise CardGone("a part of it stayed behind")
+                if index < spare:
+                    await self._breathe(conversation, calls)
+                    await self._vanish(address.chat, number)
+                    del drawn[index]
+                else:
+                    part = rendered.parts[index - spare]
+                    if part.sum == pieces[index].sum:
+                        continue
+                    await self._breathe(conversation, calls)
+                    await self._edit(address.chat, number, part)
+                    drawn[index] = Piece(pieces[index].message, part.upto, part.sum)
+                calls.append(number)
+        except CardGone:
+            if index < len(pieces) - 1 and (last := message_at(pieces[-1].message, address)) is not None:
+                await self._disarm(address.chat, last)
+            raise
+        finally:
+            if len(pieces) > 1 and calls:
+                await self._cards.put(conversation, drawn)
+
+    async def _edit(self, chat: int, number: int, part: Part) -> None:
+        async def edit(form: _Form) -> None:
+            await self._bot.post_text(
+                "editMessageText",
+                chat_id=chat,
+                message_id=number,
+                text=form.part.text,
+                entities=form.part.entities,
+                reply_markup=form.part.keyboard,
+                link_preview_options=NO_PREVIEW,
+            )
+
+        await self._cured(edit, _Form(part), editing=True)
+
+    async def _vanish(self, chat: int, number: int) -> None:
+        """What stood here stands in the message below now. Bots can delete for 48 hours; later it is only said."""
+        try:
+            await self._bot.delete_message(chat, number)
+        except BadRequest as error:
+            log.info("part_not_deleted", reason=error.message)
+            with suppress(CardGone):  # gone already
+                await self._edit(chat, number, Part(BELOW))
 
     async def reply(self, envelope: Envelope, reply: Reply) -> None:
         """Answer a press: a line at the top of the screen, or nothing but the end of the waiting."""
@@ -141,10 +225,10 @@ class TelegramTransport:
             address = self._moves.address(conversation)
             try:
                 for part in rendered.parts[len(sent) :]:
-                    await self._breathe(address, sent)
+                    await self._breathe(conversation, sent)
                     sent.append(await self._text(address, part, None if sent else reply_to))
                 while (done := len(sent) - len(rendered.parts)) < len(rendered.files):
-                    await self._breathe(address, sent)
+                    await self._breathe(conversation, sent)
                     sent.append(await self._file(address, rendered.files[done]))
             except _Moved as moved:
                 await self._learn(address.home, moved.chat)
@@ -156,37 +240,42 @@ class TelegramTransport:
                     raise _Unreachable(refused.error.message) from None
                 raise named(refused.error) from None
             else:
-                if len(sent) > 1:  # the outbox has counted one
-                    await self._breathe(address, sent)
                 return address, sent
         raise AssertionError("two attempts end one way or the other")
 
-    async def _breathe(self, address: Address, sent: list[int]) -> None:
-        """The outbox paces messages; what one of them is made of is paced here."""
-        if sent:
-            await self._clock.sleep(GROUP_PAUSE if address.chat < 0 else PAUSE)
+    async def _breathe(self, conversation: str, sent: list[int]) -> None:
+        """The outbox paces messages; what one of them is made of draws on the same budgets here."""
+        budgets = self._budgets(conversation)
+        for _ in range(PATIENT if sent else 0):
+            wait = self._pacer.wait(budgets, self._clock.now())
+            if wait <= timedelta(0):
+                break
+            await self._clock.sleep(wait.total_seconds())
+        if sent or not self._counted:
+            self._pacer.take(budgets, self._clock.now())
 
     async def _text(self, address: Address, part: Part, reply_to: str | None) -> int:
         async def send(form: _Form) -> int:
-            message = await self._bot.send_message(
+            return await self._bot.post_text(
+                "sendMessage",
                 chat_id=address.chat,
                 message_thread_id=form.topic,
                 text=form.part.text,
-                entities=form.part.entities or None,
+                entities=form.part.entities,
                 reply_markup=form.part.keyboard,
                 reply_parameters=form.reply,
                 link_preview_options=NO_PREVIEW,
-                parse_mode=None,
             )
-            return message.message_id
 
         replied = None if reply_to is None else message_at(reply_to, address)
         reply = None if replied is None else ReplyParameters(replied, allow_sending_without_reply=True)
         return cast(int, await self._cured(send, _Form(part, address.topic, reply)))
 
     async def _file(self, address: Address, file: File) -> int:
+        name, content = small_enough(file)
+
         async def send(form: _Form) -> int:
-            document = InputFile(file.content.encode(), filename=file.name)
+            document = InputFile(content, filename=name)
             message = await self._bot.send_document(
                 chat_id=address.chat, message_thread_id=form.topic, document=document
             )
@@ -217,6 +306,12 @@ class TelegramTransport:
         made = named(error, editing=editing)
         return _Refused(error) if not editing and not isinstance(made, RateLimited | TryLater) else made
 
+    async def _drawn(self, conversation: str, address: Address, sent: Sequence[int], rendered: Rendered) -> None:
+        first = self._moves.first
+        names = [name_of(address.chat, number, first) for number in sent]
+        pieces = [Piece(name, part.upto, part.sum) for name, part in zip(names, rendered.parts, strict=True)]
+        await self._cards.put(conversation, pieces)
+
     async def _disarm(self, chat: int, message: int) -> None:
         """Take the buttons off a card that is about to be posted anew; a late press on them would be told so."""
         try:
@@ -230,9 +325,9 @@ class TelegramTransport:
         first = self._moves.first
         return Sent(name_of(address.chat, message, first), order_of(address.chat, message, first))
 
-    def _by_reply(self, conversation: str) -> bool:
-        """In privacy mode a group's messages arrive only where they reply to the bot."""
-        return not self._me.reads_all and self._moves.address(conversation).chat < 0
+    async def _by_reply(self, conversation: str, message: Message) -> bool:
+        """Whether a card has to say that it is answered by replying to it."""
+        return bool(message.buttons) and await self._hearing.only_replies(self._moves.address(conversation).chat)
 
     async def _learn(self, old: int, new: int) -> None:
         if self._moves.moved(old, new) and self._on_move is not None:
@@ -253,8 +348,6 @@ class _Form:
                 return replace(self, part=replace(self.part, entities=()))
             case "no_buttons":
                 return replace(self, part=replace(self.part, keyboard=None))
-            case "no_topic":
-                return replace(self, topic=None)
             case _:
                 return replace(self, reply=None)
 

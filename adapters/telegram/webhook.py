@@ -6,6 +6,7 @@ that it can not stand in for the real update later (b44).
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import json
 from collections.abc import Awaitable, Callable
@@ -22,6 +23,7 @@ from bot.faults import report
 PATH = "/telegram/webhook"
 HEADER = "x-telegram-bot-api-secret-token"  # core.telegram.org/bots/api#setwebhook
 MAX_BODY = 1024 * 1024  # bytes; the longest message with all its entities has a tenth of it
+PATIENCE = 20.0  # seconds for the store; a delivery that hangs keeps everything of its chat waiting
 AGAIN = {"Retry-After": "2"}
 
 log = structlog.get_logger(__name__)
@@ -45,7 +47,11 @@ def _endpoint(intake: Intake, secret: bytes) -> Callable[[Request], Awaitable[Re
             log.warning("webhook_body_too_large")
             return Response(status_code=413)
         try:
-            await intake.take(_json(body))
+            async with asyncio.timeout(PATIENCE):
+                await intake.take(_json(body))
+        except TimeoutError:  # what was begun is written to its end; the next delivery finds it done
+            log.warning("webhook_slow", seconds=PATIENCE)
+            return Response(status_code=503, headers=AGAIN)
         except Exception as error:  # noqa: BLE001 - not confirmed: Telegram posts it again
             report("webhook_failed", error)
             return Response(status_code=503, headers=AGAIN)

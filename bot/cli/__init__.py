@@ -28,12 +28,14 @@ app = typer.Typer(
     help="Askfirst asks before anyone acts: conversational intake in chat, stored with proof.",
 )
 audit_app = typer.Typer(no_args_is_help=True, help="The audit log.")
-db_app = typer.Typer(no_args_is_help=True, help="The database file.")
+db_app = typer.Typer(no_args_is_help=True, help="The database.")
 app.add_typer(audit_app, name="audit")
 app.add_typer(db_app, name="db")
 
 Db = Annotated[str | None, typer.Option("--db", metavar="FILE", help="Database; else ASKFIRST_DATABASE.")]
-Config = Annotated[Path | None, typer.Option("--config", metavar="DIR", help="Folder with packs/ and phrases/.")]
+Config = Annotated[
+    Path | None, typer.Option("--config", metavar="DIR", help="Folder with packs/, phrases/ and commands/.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Session = Annotated[str | None, typer.Option("--session", metavar="ID", help="Only this session.")]
 
@@ -108,6 +110,21 @@ def serve(db: Db = None, config: Config = None) -> None:
     from bot.cli.serve import run_serve
 
     raise typer.Exit(asyncio.run(run_serve(_settings(database=db, config=config))))
+
+
+@app.command()
+def slack_manifest(
+    http: Annotated[
+        str | None, typer.Option("--http", metavar="URL", help="Where Slack reaches the program; else by socket.")
+    ] = None,
+    config: Config = None,
+) -> None:
+    """The manifest of the Slack app, as JSON: paste it into api.slack.com/apps."""
+    from bot.cli.platforms import slack_app
+
+    if http is not None and not http.startswith("https://"):
+        fail("--http wants an https address, such as https://bot.example.org", 2)
+    typer.echo(json.dumps(slack_app(_settings(config=config), http), ensure_ascii=False, indent=2))
 
 
 # -- programs for programs -----------------------------------------------------------------------------------------
@@ -190,15 +207,24 @@ def check(
 @app.command()
 def export(
     form: Annotated[
-        Literal["json", "jsonl", "csv", "md"],
-        typer.Option("--format", metavar="json|jsonl|csv|md", help="How to write them."),
+        Literal["json", "jsonl", "csv", "md", "spec", "spec-md"],
+        typer.Option(
+            "--format",
+            metavar="json|jsonl|csv|md|spec|spec-md",
+            help="How to write them; spec is one specification whole, as `askfirst import` reads it.",
+        ),
     ] = "json",
     session: Session = None,
     db: Db = None,
 ) -> None:
     """Print the clarifications, with the names that other programs rely on."""
     from bot.cli.records import export_to
+    from bot.cli.specs import export_spec
 
+    if form == "spec" or form == "spec-md":
+        if session is None:
+            fail("give --session: a specification is exported by itself; `askfirst sessions` lists them", 2)
+        _run(export_spec(_settings(database=db), session, sys.stdout, markdown=form == "spec-md"))
     _run(export_to(_settings(database=db), form, session, sys.stdout))
 
 
@@ -219,6 +245,39 @@ def show(session: Annotated[str, typer.Argument(metavar="ID")], as_json: Json = 
 
 
 @app.command()
+def gate(
+    session: Annotated[str, typer.Option("--session", metavar="ID", help="The specification.")],
+    phase: Annotated[int, typer.Option("--phase", metavar="N", help="Its phase, 1 to 7.")],
+    asked_by: Annotated[
+        str, typer.Option("--as", metavar="NAME", help="The agent that asks, for the audit log.")
+    ] = "",
+    as_json: Json = False,
+    db: Db = None,
+    config: Config = None,
+) -> None:
+    """May the artefact of a phase be made? Exit 1 while its gate is closed, with every reason."""
+    from bot.cli.specs import check_gate
+
+    _run(check_gate(_settings(database=db, config=config), session, phase, asked_by, as_json))
+
+
+@app.command("import")
+def import_(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A specification, as exported.")],
+    place: Annotated[
+        str, typer.Option("--place", metavar="PLACE", help="The conversation that it goes to, platform:place.")
+    ] = "terminal:terminal",
+    as_json: Json = False,
+    db: Db = None,
+    config: Config = None,
+) -> None:
+    """Read an exported specification in again, as a paused session; its answers are marked as imported."""
+    from bot.cli.specs import import_spec, read_whole
+
+    _run(import_spec(_settings(database=db, config=config), file, read_whole(file), place, as_json))
+
+
+@app.command()
 def replay(
     session: Annotated[str, typer.Argument(metavar="ID")],
     as_json: Json = False,
@@ -229,6 +288,38 @@ def replay(
     from bot.cli.records import replay_session
 
     _run(replay_session(_settings(database=db, config=config), session, as_json))
+
+
+@app.command()
+def doctor(as_json: Json = False, db: Db = None, config: Config = None) -> None:
+    """Look at settings, database, tokens, webhook and what could not be handled or delivered; exit 1 on findings."""
+    from bot.cli.doctor import run_doctor
+
+    _run(run_doctor({"database": db, "config": config}, as_json))
+
+
+@app.command()
+def parked(as_json: Json = False, db: Db = None) -> None:
+    """List what came in and could not be handled, with the reason."""
+    from bot.cli.parked import list_parked
+
+    _run(list_parked(_settings(database=db), as_json))
+
+
+@app.command()
+def retry(
+    ids: Annotated[list[str] | None, typer.Argument(metavar="ID…", help="As `askfirst parked` lists them.")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="All of them.")] = False,
+    as_json: Json = False,
+    db: Db = None,
+    config: Config = None,
+) -> None:
+    """Handle once more what could not be handled, e.g. after an upgrade. What people have said since stands."""
+    from bot.cli.parked import retry as handle_again
+
+    if bool(ids) == everything:
+        fail("name what `askfirst parked` lists, or give --all", 2)
+    _run(handle_again(_settings(database=db, config=config), ids or [], everything, as_json))
 
 
 @audit_app.command("verify")
@@ -242,9 +333,10 @@ def audit_verify(as_json: Json = False, db: Db = None) -> None:
 @db_app.command("upgrade")
 def db_upgrade(db: Db = None) -> None:
     """Make the database, or bring it up to this program's version."""
-    from storage import migrate
+    from storage import named, upgrade
 
-    typer.echo(f"{_path(db)}: version {migrate.upgrade(_path(db))}")
+    url = _settings(database=db).database
+    typer.echo(f"{named(url)}: version {asyncio.run(upgrade(url))}")
 
 
 @db_app.command("backup")
@@ -254,18 +346,44 @@ def db_backup(
     """Copy the database while it is in use, and check the copy."""
     from storage.backup import backup
 
-    asyncio.run(backup(_path(db), target))
+    asyncio.run(backup(_settings(database=db).database, target))
     typer.echo(f"{target}: written and checked")
+
+
+@db_app.command("copy")
+def db_copy(
+    source: Annotated[str, typer.Argument(metavar="FROM", help="A SQLite file or postgresql://…")],
+    target: Annotated[str, typer.Argument(metavar="TO", help="An empty database of either kind.")],
+    as_json: Json = False,
+) -> None:
+    """Move everything from SQLite to PostgreSQL or back, compare every row, and verify the audit log."""
+    from bot.cli.records import copy_database
+
+    _run(copy_database(source, target, as_json))
+
+
+@db_app.command("prune")
+def db_prune(
+    older_than: Annotated[int, typer.Option("--older-than", metavar="DAYS", min=7, help="Nothing happened since.")],
+    archive: Annotated[
+        str | None, typer.Option("--archive", metavar="FILE", help="Kept there, a line a place.")
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count.")] = False,
+    as_json: Json = False,
+    db: Db = None,
+) -> None:
+    """Archive and remove places that nobody has used for so long and in which nothing is open."""
+    from bot.cli.records import prune_database
+
+    if archive is None and not dry_run:
+        fail("give --archive FILE: what is removed is kept there (/dev/null keeps nothing)", 2)
+    _run(prune_database(_settings(database=db).database, older_than, archive, dry_run, as_json))
 
 
 def _settings(**given: Any) -> Settings:
     from config.settings import load_settings
 
     return load_settings(**given)
-
-
-def _path(db: str | None) -> Path:
-    return Path(_settings(database=db).database.removeprefix("sqlite:///"))
 
 
 def main() -> None:
@@ -306,12 +424,21 @@ def _refusals() -> tuple[type[Exception], ...]:
     """What is wrong outside of this program and says so itself. Imported only once something has been raised."""
     from bot.outbox import TransportBroken
     from bot.ports import StoreUnavailable
+    from config.commands_loader import CommandFileError
     from config.packs_loader import PackRefused
     from config.phrases_loader import PhraseFileError
     from config.problems import Unloadable
     from config.settings import BadSettings
 
-    return (BadSettings, PackRefused, PhraseFileError, StoreUnavailable, TransportBroken, Unloadable)
+    return (
+        BadSettings,
+        CommandFileError,
+        PackRefused,
+        PhraseFileError,
+        StoreUnavailable,
+        TransportBroken,
+        Unloadable,
+    )
 
 
 if __name__ == "__main__":

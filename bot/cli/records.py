@@ -12,7 +12,7 @@ import typer
 from bot.core.codec import encode_state
 from bot.core.state import Conversation
 from config.settings import Settings
-from storage import open_store, readers
+from storage import named, open_store, readers
 from storage.export import Format, export
 from storage.marks import marked
 from storage.records import RecordStore
@@ -110,6 +110,50 @@ async def replay_session(settings: Settings, session: str, as_json: bool) -> int
         if not same:
             typer.echo("The rules or playbooks have changed since, or the database was changed by hand.")
     return 0 if same else 1
+
+
+async def copy_database(source: str, target: str, as_json: bool) -> int:
+    from storage.copy import copy
+
+    copied = await copy(source, target)
+    store = await open_store(target, create=False)
+    try:
+        findings = await verify(store)
+    finally:
+        await store.close()
+    if as_json:
+        typer.echo(json.dumps({"rows": copied.rows, "verified": not findings}))
+    else:
+        for table, rows in copied.rows.items():
+            typer.echo(f"{table:<24} {rows:>10}")
+        audit = (
+            f"{len(findings)} findings in the audit log, as in the source" if findings else "the audit log is whole"
+        )
+        typer.echo(f"{named(target)}: every row as it was; {audit}")
+    return 1 if findings else 0
+
+
+async def prune_database(database: str, days: int, archive: str | None, dry: bool, as_json: bool) -> int:
+    from contextlib import nullcontext
+    from dataclasses import asdict
+    from datetime import timedelta
+
+    from bot.clock import SystemClock
+    from storage.prune import opened_archive, prune
+
+    now = SystemClock().now()
+    with nullcontext() if dry or archive is None else opened_archive(archive) as written:
+        done = await prune(database, now - timedelta(days=days), now, written, dry=dry)
+    if as_json:
+        typer.echo(json.dumps({**asdict(done), "dry_run": dry}))
+    elif dry:
+        typer.echo(f"{done.places} places would go")
+    else:
+        typer.echo(
+            f"{done.places} places removed, with {done.sessions} sessions, {done.clarifications} clarifications, "
+            f"{done.events} events and {done.messages} messages; they are in {archive}"
+        )
+    return 0
 
 
 async def verify_audit(settings: Settings, as_json: bool) -> int:

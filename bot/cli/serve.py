@@ -8,72 +8,49 @@ from __future__ import annotations
 import asyncio
 import signal
 import socket
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import replace
-from typing import Protocol
+from datetime import timedelta
+from types import MappingProxyType
 
 import structlog
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
 from starlette.responses import JSONResponse
-from starlette.routing import BaseRoute, Route
+from starlette.routing import Route
 
-from adapters.telegram.surface import TelegramSurface, TokenRefused, Webhook, connect
 from bot.app import Program, load_book, program, set_up_logging
-from bot.clock import SystemClock
-from bot.core.book import Book
-from bot.pace import Pace
-from bot.ports import StoreUnavailable, Transport
-from config.settings import BadSettings, Settings, TelegramSettings
+from bot.cli.platforms import Connect, Connected, Surface, wanted
+from bot.fetching import Fetching
+from bot.outbox import Patience
+from bot.ports import StoreUnavailable
+from bot.runner import fresh_id
+from bot.turns import TURN, Turn
+from config.settings import BadSettings, Settings
 
-GENERAL = (
-    ("help", "what I do, and how to answer"),
-    ("status", "what is open here"),
-    ("new", "start something new"),
-    ("cancel", "end what is open"),
-    ("resume", "go on with a paused one"),
-    ("export", "the record, as a file"),
-    ("settings", "who answers, and which pack is used"),
-)
+READY = 3.0  # seconds for the database to answer /readyz
+LOOK_EVERY = 5.0  # seconds between two looks at what other programs have written, such as `askfirst retry`
 HTTP_GOODBYE = 10  # seconds that requests under way get at shutdown
 
 log = structlog.get_logger(__name__)
 
 
-class Surface(Protocol):
-    """A platform as a part of the program."""
-
-    platform: str
-    pace: Pace
-
-    @property
-    def transport(self) -> Transport: ...
-
-    @property
-    def routes(self) -> Sequence[BaseRoute]: ...
-
-    async def run(self) -> None:
-        """Take in what people do, until cancelled."""
-        ...
-
-    async def finish(self) -> None: ...
-
-    def status(self) -> Mapping[str, object]: ...
-
-
 async def run_serve(settings: Settings) -> int:
     """Serve until SIGTERM or Ctrl-C. The exit code: 0 when asked to stop."""
     set_up_logging(at_once=True)
-    if settings.telegram.token is None:
-        raise BadSettings("there is nothing to serve: set ASKFIRST_TELEGRAM__TOKEN to the token of a Telegram bot.")
+    platforms = wanted(settings)
     stop = asyncio.Event()
     with _stopped_by_signals(stop):
         book = load_book(settings)
-        async with _telegram(settings, book, stop) as started:
-            if started is not None:
-                running, surfaces = started
+        async with AsyncExitStack() as stack:
+            connected = await _connected(platforms, stop, stack)
+            if connected is not None:
+                names = {one.platform: one.bot_name for one in connected}
+                book = replace(book, bot_names={**book.bot_names, **names})
+                running = await stack.enter_async_context(program(settings, book=book))
+                surfaces = [await one.build(running) for one in connected]
                 await _serve(running, surfaces, settings, stop)
     log.info("stopped")
     return 0
@@ -92,61 +69,52 @@ def _stopped_by_signals(stop: asyncio.Event) -> Iterator[None]:
             loop.remove_signal_handler(number)
 
 
-@asynccontextmanager
-async def _telegram(
-    settings: Settings, book: Book, stop: asyncio.Event
-) -> AsyncIterator[tuple[Program, Sequence[Surface]] | None]:
-    """The program with Telegram in it; None when it was asked to stop before Telegram had answered."""
-    given = settings.telegram
-    assert given.token is not None
-    connecting = asyncio.ensure_future(connect(given.token.get_secret_value(), given.base_url, SystemClock()))
+async def _connected(
+    platforms: Sequence[Connect], stop: asyncio.Event, stack: AsyncExitStack
+) -> Sequence[Connected] | None:
+    """Every platform, once all have answered; None when it was asked to stop before that."""
+    connecting = {asyncio.ensure_future(connect()) for connect in platforms}
     stopping = asyncio.ensure_future(stop.wait())
-    await asyncio.wait((connecting, stopping), return_when=asyncio.FIRST_COMPLETED)
-    stopping.cancel()
-    if not connecting.done():
-        connecting.cancel()
-        await asyncio.gather(connecting, return_exceptions=True)
-        yield None
-        return
-    try:
-        connection = connecting.result()
-    except TokenRefused as error:
-        raise BadSettings(str(error)) from None
-    try:
-        book = replace(book, bot_names={**book.bot_names, TelegramSurface.platform: connection.me.username})
-        async with program(settings, book=book) as running:
-            surface = TelegramSurface(connection, running.store, running.runner, running.clock, _webhook(given))
-            await surface.prepare(commands(book))
-            yield running, (surface,)
-    finally:
-        await connection.close()
-
-
-def _webhook(given: TelegramSettings) -> Webhook | None:
-    if given.webhook_url is None or given.secret is None:
-        return None
-    return Webhook(given.webhook_url, given.secret.get_secret_value())
-
-
-def commands(book: Book, platform: str = TelegramSurface.platform) -> list[tuple[str, str]]:
-    """The menu of commands: Telegram knows no hyphens in them, so they are written with underscores."""
-    workflows = book.pack_for(platform, None).workflows
-    listed = [(w.commands[0].replace("-", "_"), w.title) for w in workflows if w.commands]
-    return [*GENERAL, *((name[:32], words[:256] or name) for name, words in listed)][:100]
+    while not stopping.done() and not all(task.done() for task in connecting):
+        done, _ = await asyncio.wait(
+            {stopping, *(task for task in connecting if not task.done())}, return_when=asyncio.FIRST_COMPLETED
+        )
+        if any(task is not stopping and task.exception() is not None for task in done):
+            break  # a refused token ends it for all: better now than half
+    whole = not stopping.done()
+    for task in (stopping, *connecting):
+        task.cancel()
+    results = await asyncio.gather(*connecting, return_exceptions=True)
+    for result in results:
+        if isinstance(result, Connected):
+            stack.push_async_callback(result.close)
+    for result in results:
+        if isinstance(result, Exception):
+            raise result
+    return [result for result in results if isinstance(result, Connected)] if whole else None
 
 
 # -- running -------------------------------------------------------------------------------------------------------
 
 
 async def _serve(running: Program, surfaces: Sequence[Surface], settings: Settings, stop: asyncio.Event) -> None:
-    outbox = running.outbox(*(s.transport for s in surfaces), paces={s.platform: s.pace for s in surfaces})
-    await running.store.release([s.platform for s in surfaces])  # one process a SQLite file: it is all ours
-    server = _server(running, surfaces, settings)
+    lease = timedelta(seconds=settings.lease_seconds)
+    outbox = running.outbox(
+        *(s.transport for s in surfaces),
+        paces={s.platform: s.pace for s in surfaces},
+        patience=Patience(lease=lease, send=lease.total_seconds() / 2),
+    )
+    if not running.store.shared:  # one process a SQLite file: what was claimed, a process that is no more has claimed
+        await running.store.release([s.platform for s in surfaces])
+    turns = {s.platform: _turn(running, s, min(TURN, lease)) for s in surfaces if s.alone and running.store.shared}
+    server = _server(running, surfaces, turns, settings)
     try:
         async with asyncio.TaskGroup() as group:
             sending = group.create_task(outbox.run(), name="outbox")
             ringing = group.create_task(running.timers.run(), name="timers")
-            taking = [group.create_task(s.run(), name=s.platform) for s in surfaces]
+            fetching = group.create_task(_fetching(running, surfaces), name="files")
+            looking = group.create_task(_look_around(running), name="other programs")
+            taking = [group.create_task(turns.get(s.platform, s).run(), name=s.platform) for s in surfaces]
             serving = None if server is None else group.create_task(server.run(), name="http")
             log.info("serving", platforms=[s.platform for s in surfaces])
             await stop.wait()
@@ -157,10 +125,28 @@ async def _serve(running: Program, surfaces: Sequence[Surface], settings: Settin
             await _end(*taking)
             for surface in surfaces:
                 await surface.finish()
-            await _end(ringing)
+            await _end(ringing, fetching, looking)
             await _end(sending)  # finishes the sends under way
     finally:
         await running.runner.finish()
+
+
+def _turn(running: Program, surface: Surface, length: timedelta) -> Turn:
+    return Turn(surface.platform, fresh_id(), surface.run, running.store, running.clock, length)
+
+
+async def _fetching(running: Program, surfaces: Sequence[Surface]) -> None:
+    """Only where a playbook asks for files."""
+    if any(playbook.fetch for playbook in running.book.playbooks.values()):
+        fetchers = {surface.platform: surface.files for surface in surfaces if surface.files is not None}
+        await Fetching(running.store, running.runner, fetchers, running.clock).run()
+
+
+async def _look_around(running: Program) -> None:
+    """Another program that writes to this database can not ring our bell."""
+    while True:
+        await running.clock.sleep(LOOK_EVERY)
+        running.runner.bell.ring()
 
 
 async def _end(*tasks: asyncio.Task[None]) -> None:
@@ -192,12 +178,14 @@ class _Quiet(uvicorn.Server):
         yield
 
 
-def _server(running: Program, surfaces: Sequence[Surface], settings: Settings) -> _Http | None:
+def _server(
+    running: Program, surfaces: Sequence[Surface], turns: Mapping[str, Turn], settings: Settings
+) -> _Http | None:
     """Only where a part needs it, or the operator has said where."""
     routes = [route for surface in surfaces for route in surface.routes]
     if not routes and "http" not in settings.model_fields_set:
         return None
-    app = Starlette(routes=[*health_routes(running, surfaces), *routes])
+    app = Starlette(routes=[*health_routes(running, surfaces, turns), *routes])
     try:
         bound = socket.create_server((settings.http.host, settings.http.port), backlog=2048)
     except OSError as error:
@@ -210,20 +198,35 @@ def _server(running: Program, surfaces: Sequence[Surface], settings: Settings) -
     return _Http(app, bound)
 
 
-def health_routes(running: Program, surfaces: Sequence[Surface]) -> list[Route]:
-    """`/healthz`: the process answers. `/readyz`: the database does too, and every platform is heard."""
+def health_routes(
+    running: Program, surfaces: Sequence[Surface], turns: Mapping[str, Turn] = MappingProxyType({})
+) -> list[Route]:
+    """`/healthz`: the process answers. `/readyz`: the database does too, and every platform is heard.
+
+    A worker that waits for its turn at a platform is ready: it sends, and takes over when the other one is gone.
+    """
 
     async def healthy(_: Request) -> JSONResponse:
         return JSONResponse({"ok": True})
 
     async def ready(_: Request) -> JSONResponse:
-        state = {surface.platform: dict(surface.status()) for surface in surfaces}
+        state = {surface.platform: _status(surface, turns.get(surface.platform)) for surface in surfaces}
         try:
-            waiting: object = await running.store.waiting()
-        except StoreUnavailable:
+            async with asyncio.timeout(READY):
+                waiting: object = await running.store.waiting()
+                if running.runner.store_failing:  # reading is not enough: can it be written to again?
+                    await running.store.keep("ready:probe", running.clock.now().isoformat())
+                    running.runner.store_failing = False
+        except (StoreUnavailable, TimeoutError):
             waiting = None
         well = waiting is not None and all(one.get("ready") for one in state.values())
         answer = {"ok": well, "database": waiting is not None, "waiting": waiting, **state}
         return JSONResponse(answer, status_code=200 if well else 503)
 
     return [Route("/healthz", healthy), Route("/readyz", ready)]
+
+
+def _status(surface: Surface, turn: Turn | None) -> dict[str, object]:
+    if turn is None or turn.ours:
+        return dict(surface.status())
+    return {**surface.status(), "ready": True, "state": "another worker has the turn"}

@@ -11,7 +11,7 @@ from bot.core.model import PersonId
 PROTOCOL_EVENTS: Final[Mapping[str, str]] = {
     "spec_created": "a specification was begun",
     "tier_set": "how big the work is was decided: the tier sets how many questions a round may hold",
-    "scope_locked": "what the specification covers was fixed",
+    "scope_locked": "what the specification covers was fixed, or confirmed again",
     "scope_change": "something was added to the scope, or taken out, after it was fixed",
     "phase_started": "a phase began",
     "phase_completed": "a phase ended with its document",
@@ -23,7 +23,7 @@ PROTOCOL_EVENTS: Final[Mapping[str, str]] = {
     "clarification_resolved": "a question was answered; the entry holds the hash of the whole clarification",
     "bulk_accept_recommended": "somebody accepted the recommendations of several questions in one message",
     "clarification_gate_violation": "something was begun although a question that it hangs on is open",
-    "clarification_escalation": "a question went to somebody else, because nobody here can answer it",
+    "clarification_escalation": "asking more would not help: a person has to choose how it goes on, and the choice",
     "gate_approved": "a person let the work through a gate",
     "gate_bypassed": "a person let the work pass a closed gate, with the reason",
     "gate_withheld": "a person kept a gate closed",
@@ -41,6 +41,7 @@ PRODUCT_EVENTS: Final[Mapping[str, str]] = {
     "route.reopened": "somebody wanted another workflow than the one taken",
     "round.closed": "every question of a round has ended",
     "round.reposted": "an open round was shown again",
+    "round.signal_raised": "an agent or a model said what is unclear; nothing was decided by it",
     "answer.replaced": "an answer was replaced before its round closed",
     "answer.withdrawn": "an answer was taken back before its round closed",
     "answer.amended": "an answer was changed after its round had closed, and the change confirmed",
@@ -62,8 +63,13 @@ PRODUCT_EVENTS: Final[Mapping[str, str]] = {
     "access.refused": "somebody who is not let in wrote to the bot",
     "access.answer_refused": "somebody answered who may not answer here",
     "access.settings_changed": "a setting of this place was changed",
+    "import.accepted": "an exported record was read in; its answers are marked, its times kept as claimed",
+    "import.refused": "a file was not read in, with the reasons",
+    "session.file_checked": "a file that a playbook wants checked was downloaded, or could not be used",
     "delivery.failed": "a message could not be brought to its place",
     "delivery.restored": "messages arrive again at that place",
+    "privacy.pruned": "a place that nobody had used for long was archived and removed; the ends of its chains stay",
+    "delivery.gap": "the bot was away for longer than the platform keeps messages; some are lost",
 }
 
 EVENTS: Final[Mapping[str, str]] = {**PROTOCOL_EVENTS, **PRODUCT_EVENTS}

@@ -24,6 +24,7 @@ class Book:
     default_answerers: Mapping[str, Answerers] = field(
         default_factory=lambda: {"*": "requester", "slack": "participants"}  # RD-12; a triage team answers together
     )
+    deny_names: tuple[str, ...] = ()  # no question may hold one (RD-3)
     grace: timedelta = timedelta(seconds=5)  # RD-16
     bot_names: Mapping[str, str] = field(default_factory=lambda: {"terminal": "askfirst"})  # ours, by platform
     closing_sessions_kept: int = 3  # ended sessions kept whole in a conversation's state, for amendments

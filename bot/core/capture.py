@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -22,6 +23,8 @@ def quote(text: str) -> str:
 
 def reference(ref: MessageRef) -> str:
     """A reference as one line: the platform's id, the link where there is one, what was said or pressed (CA-2)."""
+    if ref.verbatim is not None:
+        return ref.verbatim
     where = ref.id if ref.link is None else f"{ref.id} <{ref.link}>"
     act = f'{where}: "{ref.quote}"' if ref.card is None else f'{where} on {ref.card}: pressed "{ref.quote}"'
     return act if ref.deleted_at is None else f"{act} (message deleted {iso(ref.deleted_at)})"
@@ -29,7 +32,8 @@ def reference(ref: MessageRef) -> str:
 
 def confirmed(act: MessageRef, first: MessageRef) -> MessageRef:
     """The reference of a confirmed reading: the confirmation, quoting both messages."""
-    return act.model_copy(update={"quote": f'{act.quote}", confirming {first.id}: "{first.quote}'})
+    quoted = f'{act.quote}", confirming {first.id}: "{first.quote}'
+    return act.model_copy(update={"quote": quoted, "confirms": first.id})
 
 
 def iso(moment: datetime) -> str:
@@ -58,7 +62,7 @@ def clarification(session: Session, round_: Round, item: Item, surface: str) -> 
         session=session.id,
         protocol=POLICIES[session.policy].protocol,
         phase=round_.phase,
-        round=round_.number,
+        round=round_.nth or round_.number,
         trigger=round_.trigger,
         question=question.id,
         topic=question.topic,
@@ -137,21 +141,24 @@ def exported(record: Clarification, chosen_at: datetime) -> dict[str, Any]:
 
 def round_result(session: Session, round_: Round, surface: str) -> dict[str, Any]:
     """What whoever asked gets back of one round (CA-5)."""
+    return _round(round_, {"clarifications": _clarifications(session, (round_,), surface)})
+
+
+def _round(round_: Round, clarifications: dict[str, Any]) -> dict[str, Any]:
     resolved = [item for item in round_.items if item.status == "resolved"]
+    ready = len(resolved) == len(round_.items) and not round_.escalated
+    if not round_.items:  # what is taken as settled waits for its "y" (RD-5)
+        ready = round_.closed_at is not None
     return {
         "phase": round_.phase,
-        "round": round_.number,
+        "round": round_.nth or round_.number,
         "trigger": round_.trigger,
         "questions_asked": len(round_.items),
         "questions_resolved": len(resolved),
-        "clarifications": [
-            exported(clarification(session, round_, item, surface), item.answer.at)
-            for item in resolved
-            if item.answer is not None
-        ],
+        **clarifications,
         "bulk_accept_used": round_.bulk_used,
-        "ready_to_proceed": len(resolved) == len(round_.items),
-        "escalation_needed": False,
+        "ready_to_proceed": ready,
+        "escalation_needed": round_.escalated,
     }
 
 
@@ -166,7 +173,7 @@ def document(session: Session, surface: str) -> dict[str, Any]:
         "request": {
             "text": session.request.text,
             "original": session.request.original,
-            "materials": [m.model_dump(exclude_none=True) for m in session.request.materials],
+            "materials": [m.model_dump(exclude_none=True, exclude={"handle"}) for m in session.request.materials],
             "direct_mode": session.request.direct_mode,
             "requester": session.requester.id,
             "message_ref": reference(session.request.ref),
@@ -175,23 +182,25 @@ def document(session: Session, surface: str) -> dict[str, Any]:
             "by": session.routed_by,
             "message_ref": None if session.routed_ref is None else reference(session.routed_ref),
         },
-        "clarifications": [
-            exported(clarification(session, round_, item, surface), item.answer.at)
-            for round_, item in items
-            if item.status == "resolved" and item.answer is not None
-        ],
-        "settled": [s.model_dump() for s in session.settled],
+        "clarifications": _clarifications(session, session.rounds, surface),
+        "settled": [s.model_dump(exclude_none=True) for s in session.settled],
         "assumptions": list(session.assumptions),
         "open": [
             {"question": i.question.id, "topic": i.question.topic, "state": i.status, "words": i.words}
             for _, i in items
             if i.status != "resolved"
         ],
-        "deferred": [d.model_dump(exclude={"later"}) for d in session.dropped if d.later],
-        "not_asked": [d.model_dump(exclude={"later"}) for d in session.dropped if not d.later],
+        "deferred": [d.model_dump(exclude={"later"}, exclude_none=True) for d in session.dropped if d.later],
+        "not_asked": [d.model_dump(exclude={"later"}, exclude_none=True) for d in session.dropped if not d.later],
         "notes": [note for round_ in session.rounds for note in round_.notes],
-        "rounds": [
-            {k: v for k, v in round_result(session, r, surface).items() if k != "clarifications"}
-            for r in session.rounds
-        ],
+        "rounds": [_round(round_, {}) for round_ in session.rounds],
     }
+
+
+def _clarifications(session: Session, rounds: Iterable[Round], surface: str) -> list[dict[str, Any]]:
+    return [
+        exported(clarification(session, round_, item, surface), item.answer.at)
+        for round_ in rounds
+        for item in round_.items
+        if item.status == "resolved" and item.answer is not None
+    ]

@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 
 from bot.core.effects import Redraw, Say
 from bot.core.events import Envelope
@@ -18,8 +18,30 @@ from bot.core.state import SCHEMA, Conversation
 
 _OUT: TypeAdapter[Say | Redraw] = TypeAdapter(Say | Redraw)
 
+
+def _several_rivals(state: dict[str, Any]) -> dict[str, Any]:
+    """1 → 2: a question keeps every answer that differs, not the last one only."""
+    for session in state.get("sessions", ()):
+        for round_ in session.get("rounds", ()):
+            for item in round_["items"]:
+                if (rival := item.pop("rival", None)) is not None:
+                    item["rivals"] = [rival]
+    for pending in state.get("pending", ()):
+        ask = pending["ask"]
+        if ask["kind"] == "settle":
+            ask["by"] = [
+                rival["by"]
+                for session in state.get("sessions", ())
+                for round_ in session.get("rounds", ())
+                for item in round_["items"]
+                if (round_["id"], item["number"]) == (ask["round"], ask["number"])
+                for rival in item.get("rivals", ())
+            ]
+    return state
+
+
 # version -> the function that turns that version's JSON object into the next version's
-UPCASTS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {}
+UPCASTS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _several_rivals}
 
 
 class NewerState(Exception):
@@ -32,7 +54,7 @@ def encode_state(state: Conversation) -> str:
 
 def decode_state(text: str) -> Conversation:
     if f'"schema_version":{SCHEMA},' in text[:40]:  # the common case, without a second pass over the text
-        return Conversation.model_validate_json(text)
+        return _known(lambda: Conversation.model_validate_json(text))
     raw: dict[str, Any] = json.loads(text)
     version = raw.get("schema_version", 0)
     if not isinstance(version, int) or version > SCHEMA:
@@ -44,7 +66,23 @@ def decode_state(text: str) -> Conversation:
         raw = UPCASTS[version](raw)
         version += 1
         raw["schema_version"] = version
-    return Conversation.model_validate(raw)
+    return _known(lambda: Conversation.model_validate(raw))
+
+
+def _known(read: Callable[[], Conversation]) -> Conversation:
+    """Refuse what this version has no place for: to write the state back without it would lose it.
+
+    While a new version is being brought in, both are at work on one database. The event is not taken, so it is
+    delivered again, until it comes to a worker of the newer version.
+    """
+    try:
+        return read()
+    except ValidationError as error:
+        where = sorted({".".join(map(str, problem["loc"])) for problem in error.errors(include_input=False)})
+        raise NewerState(
+            f"this conversation holds what this version can not read ({', '.join(where)[:200]}). "
+            "It was left as it is. Upgrade askfirst, or start the version that wrote it."
+        ) from None
 
 
 def encode_envelope(envelope: Envelope) -> str:

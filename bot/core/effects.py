@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field as Discriminated
 
-from bot.core.model import MessageRef, Model, Option, PersonId, Via
+from bot.core.model import Form, MessageRef, Model, Option, Person, PersonId, Via
 from bot.core.state import Conversation
 
 # -- what a message is made of ---------------------------------------------------------------------------------
@@ -21,6 +21,7 @@ from bot.core.state import Conversation
 class Span(Model):
     text: str
     style: Literal["plain", "bold", "italic", "code"] = "plain"
+    person: PersonId | None = None  # somebody to be notified, where the platform can; `text` names them
 
 
 BlockKind = Literal["heading", "text", "topic", "option", "answered", "hint"]
@@ -39,10 +40,14 @@ class Block(Model):
 
 
 class Button(Model):
-    """`token` is at most 64 bytes of ASCII: the smallest room that a platform gives (Telegram callback data)."""
+    """`token` is at most 64 bytes of ASCII: the smallest room that a platform gives (Telegram callback data).
+
+    `long` says the same in a few words more, for where there is room: `B · Last 10 years ✅`.
+    """
 
     token: str
     label: str
+    long: str = ""
 
 
 class File(Model):
@@ -57,6 +62,30 @@ class Message(Model):
     blocks: tuple[Block, ...]
     buttons: tuple[tuple[Button, ...], ...] = ()
     files: tuple[File, ...] = ()
+    form: str | None = None  # token of a button that opens the round as a form, where the platform has forms
+
+
+class Field(Model):
+    """One question in a form: what it asks, and what this person has said of it so far."""
+
+    number: int
+    form: Form
+    topic: str
+    words: tuple[str, ...]  # the question, why it matters, the reason of the recommendation
+    options: tuple[Option, ...] = ()
+    chosen: str | None = None
+    text: str | None = None
+    note: str | None = None
+
+
+class FormView(Model):
+    """A round as a form. Nothing is selected but what this person has answered already (RD-9)."""
+
+    round: str
+    revision: int
+    title: str
+    lead: tuple[str, ...] = ()
+    fields: tuple[Field, ...]
 
 
 # -- effects -----------------------------------------------------------------------------------------------------
@@ -74,18 +103,23 @@ class Say(Model):
     about: str | None = None
     reply_to: str | None = None
     only_to: PersonId | None = None  # privately where the platform can (RD-12)
+    words_from: Person | None = None  # whose own words are asked for: their next message should reply to this one
     session: str | None = None
     round: str | None = None
 
 
 class Redraw(Model):
-    """Replace the content of a card. Waiting redraws of the same card are superseded: the last state wins."""
+    """Replace the content of a card. Waiting redraws of the same card are superseded: the last state wins.
+
+    `farewell`: a newer copy follows; where the old one is gone, nothing is posted in its stead.
+    """
 
     kind: Literal["redraw"] = "redraw"
     card: str
     message: Message
     session: str | None = None
     round: str | None = None
+    farewell: bool | None = None
 
 
 class SetTimer(Model):
@@ -101,7 +135,7 @@ class ClearTimer(Model):
     name: str
 
 
-Effect = Annotated[Say | Redraw | SetTimer | ClearTimer, Field(discriminator="kind")]
+Effect = Annotated[Say | Redraw | SetTimer | ClearTimer, Discriminated(discriminator="kind")]
 
 
 # -- records -----------------------------------------------------------------------------------------------------
@@ -174,22 +208,32 @@ class SessionRow(Model):
     result: dict[str, Any] | None = None  # the hand-over document, once there is one (RT-15)
 
 
-Record = Annotated[Clarification | Withdrawal | Audit | SessionRow, Field(discriminator="kind")]
+Record = Annotated[Clarification | Withdrawal | Audit | SessionRow, Discriminated(discriminator="kind")]
 
 
 class Reply(Model):
-    """What goes back to the transport at once, after the commit: a notice to the person who pressed.
+    """What goes back to the transport at once, after the commit: a notice to the person who pressed, a form to open,
+    or what is wrong in a form that was sent, by question number.
 
     It is run once, never retried and carries no state.
     """
 
     text: str
     ref: MessageRef | None = None
+    form: FormView | None = None
+    errors: dict[int, str] = {}
+
+
+Want = Literal["elsewhere", "numbered"]  # fields of the envelope
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What follows from one event. `reason` goes with the outcomes "ignored" and "refused"."""
+    """What follows from one event. `reason` goes with the outcomes "ignored" and "refused".
+
+    With `wants` it is not to be committed: look these up, put them into the envelope, and step again. Neither is one
+    with `belongs`: the event is for that conversation, the place that this one is a thread of.
+    """
 
     state: Conversation
     effects: tuple[Effect, ...] = ()
@@ -197,3 +241,5 @@ class Step:
     reply: Reply | None = None
     outcome: Literal["accepted", "ignored", "refused"] = "accepted"
     reason: str | None = None
+    wants: frozenset[Want] = frozenset()
+    belongs: str | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bot.core.files import FileKind
 from bot.core.model import Model, Question
 
 
@@ -17,6 +18,13 @@ class Known(Model):
     option: str | None = None
 
 
+class Default(Model):
+    """A recommendation that comes from the tier: the option's key and the reason."""
+
+    option: str
+    because: str
+
+
 class Entry(Model):
     """One candidate question. It is dropped, with the reason kept, unless `field` and `artefact` are named (RD-5).
 
@@ -30,6 +38,11 @@ class Entry(Model):
     known_from_phases: tuple[int, ...] = ()
     known_from_files: bool = False
     known_from_paste: tuple[str, ...] = ()
+    tiers: tuple[int, ...] = ()  # tiers at which it is in play; empty = all (SP-1)
+    by_tier: dict[int, Default] = {}  # the recommendation where it depends on the tier
+    inherits: str | None = None  # a field whose decision is recommended here, where an option holds the same value
+    depends: tuple[str, ...] = ()  # fields of the locked scope: a change of one makes an answer doubtful (SC-3)
+    against: dict[str, tuple[str, ...]] = {}  # by option key: `field=value` that it contradicts (SC-2)
 
 
 class Playbook(Model):
@@ -39,4 +52,5 @@ class Playbook(Model):
     title: str
     purpose: str
     policy: str = "playbook"
+    fetch: tuple[FileKind, ...] = ()  # kinds of files that are downloaded and checked
     entries: tuple[Entry, ...]

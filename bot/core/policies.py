@@ -74,6 +74,19 @@ POLICIES = {policy.name: policy for policy in (SPEC, PLAYBOOK, EXCHANGE, PACKET,
 Answerers = Literal["requester", "participants", "listed", "anyone"]
 
 
+class Settings(Model):
+    """What people set for this place. None = the program's default.
+
+    `listed`: people and groups, as `circle.entry` keeps them. `outsiders`: guests and people of other
+    organisations may answer too (RD-12).
+    """
+
+    pack: str | None = None
+    answerers: Answerers | None = None
+    listed: tuple[str, ...] = ()
+    outsiders: bool = False
+
+
 class Access(Model):
     """Who is let in (CH-5): `platform:person-or-place` entries, `*` allowed; closed when empty."""
 
@@ -83,4 +96,5 @@ class Access(Model):
         if platform == "terminal":  # whoever can run the program can read its database
             return True
         place = conversation.split("/", 1)[0]
-        return any(entry in (person, place, f"{platform}:*", "*") for entry in self.allow)
+        parts = {f"{platform}:{part}" for part in place.split(":")[1:]}  # a workspace, and a channel in it
+        return any(entry in (person, place, f"{platform}:*", "*") or entry in parts for entry in self.allow)

@@ -5,6 +5,8 @@ person is asked outside a round's own questions ("shall I take that as …?") wa
 
     Routing --workflow known--> Asking --all questions ended--> Closing --grace over--> Ended
        \\------- no playbook, or an agent named ------------------------------------------^
+
+A specification has many rounds: Asking --all questions ended--> Between --a person's word--> Asking … --> Ended.
 """
 
 from __future__ import annotations
@@ -14,12 +16,13 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from bot.core.events import MessageReceived
+from bot.core.events import Forwarded, MessageReceived
 from bot.core.model import Answer, Material, MessageRef, Model, Person, PersonId, Place, Question, Status
-from bot.core.policies import Answerers
-from bot.core.replies.reading import Proposal
+from bot.core.policies import Settings
+from bot.core.replies.reading import Proposal, Reading
+from bot.core.spec import Change, Signal, Spec
 
-SCHEMA = 1  # version of this shape; bot.core.codec brings older ones up
+SCHEMA = 2  # version of this shape; bot.core.codec brings older ones up
 
 
 class Request(Model):
@@ -35,7 +38,7 @@ class Request(Model):
 class Item(Model):
     """A question on the table and what became of it.
 
-    `rival` is a different answer by another allowed person, waiting for the requester's call (RD-12).
+    `rivals` are different answers by other allowed people, waiting for the requester's call (RD-12).
     `tries` counts failed attempts to answer (RD-10). `words` keeps what was said at the end of an item that ended
     without a clarification.
     """
@@ -44,7 +47,7 @@ class Item(Model):
     question: Question
     status: Status = "open"
     answer: Answer | None = None
-    rival: Answer | None = None
+    rivals: tuple[Answer, ...] = ()
     tries: int = 0
     words: str | None = None
     clarification: str | None = None  # its id, once resolved
@@ -53,10 +56,14 @@ class Item(Model):
 
 
 class Round(Model):
-    """A batch of questions. `revision` counts changes to what is asked, not to what is answered (RD-15)."""
+    """A batch of questions. `revision` counts changes to what is asked, not to what is answered (RD-15).
+
+    `number` counts the session's rounds; `nth` those of its phase's present run, where there are phases.
+    """
 
     id: str  # "<session>.<number>"
     number: int
+    nth: int | None = None
     phase: int | None = None
     trigger: Literal["intake", "ambiguity", "loopback"] = "intake"
     of: int | None = None  # how many rounds the phase may have (RD-7)
@@ -65,12 +72,15 @@ class Round(Model):
     revision: int = 1
     items: tuple[Item, ...]
     card: str  # name of the card; equals `id` until it is posted anew
-    message: str | None = None  # platform id of the card, once posted
-    order: int | None = None
+    message: str | None = None  # platform id of the card, once posted; of the newest, where there are several
+    order: int | None = None  # of the first card: loose messages before it do not answer (RP-7)
+    after: int | None = None  # the newest message known when the round was opened: none up to it answers
     opened_at: datetime
     closed_at: datetime | None = None
     notes: tuple[str, ...] = ()  # remarks outside the items that must be kept (corpus `note`)
     bulk_used: bool = False
+    signals: tuple[Signal, ...] = ()  # what an ambiguity pause asks about (SC-1)
+    escalated: bool = False  # an escalation followed it (RD-7)
     tapped: tuple[PersonId, int, datetime] | None = None  # the last tap: who, on which question, when (b50)
     undo: tuple[
         int, ...
@@ -86,12 +96,18 @@ class Round(Model):
 
 
 class Settled(Model):
-    """A question not asked because the request already answers it (RD-5). Known, not a clarification."""
+    """A question not asked because the request, or what was decided before, answers it (RD-5). No clarification.
+
+    `phase`, `field` and `holds` (the value in the words of the state) are those of a specification.
+    """
 
     question: str
     topic: str
     value: str
     source: str  # the words, verbatim
+    phase: int | None = None
+    field: str | None = None
+    holds: str | None = None
 
 
 class Dropped(Model):
@@ -101,6 +117,7 @@ class Dropped(Model):
     topic: str
     reason: str
     later: bool = False
+    phase: int | None = None
 
 
 # -- stages of a session -----------------------------------------------------------------------------------------
@@ -132,13 +149,29 @@ class Closing(Model):
     until: datetime
 
 
+class Between(Model):
+    """No round is open, and nothing goes on before a person's word (SP-2). What the word is about:
+
+    `go` the next step; `settled` a round without questions; `reconfirm` the locked scope; `rationale` the reason for
+    `changes`; `rerun` what a change has made doubtful; `escalation` one of its ways out; `input` the revised input.
+    """
+
+    kind: Literal["between"] = "between"
+    waits: Literal["go", "settled", "reconfirm", "rationale", "rerun", "escalation", "input"] = "go"
+    changes: tuple[Change, ...] = ()
+    doubtful: tuple[int, ...] = ()  # phases that rest on what has changed
+    card: str | None = None  # what it is asked on, where it is asked
+    order: int | None = None  # of that card, once posted
+    after: int | None = None  # the newest message known when it was asked: none up to it answers (RP-7)
+
+
 class Ended(Model):
     kind: Literal["ended"] = "ended"
     how: Literal["completed", "cancelled", "replaced"]
     at: datetime
 
 
-Stage = Annotated[Routing | Asking | Closing | Ended, Field(discriminator="kind")]
+Stage = Annotated[Routing | Asking | Closing | Between | Ended, Field(discriminator="kind")]
 
 
 class Session(Model):
@@ -154,10 +187,11 @@ class Session(Model):
     routed_by: str | None = None
     routed_ref: MessageRef | None = None
     stage: Stage
+    spec: Spec | None = None
     rounds: tuple[Round, ...] = ()
     settled: tuple[Settled, ...] = ()
     dropped: tuple[Dropped, ...] = ()
-    participants: tuple[PersonId, ...] = ()  # people named or delegated to, beside the requester
+    participants: tuple[str, ...] = ()  # people named or delegated to, beside the requester (`circle.entry`)
     assumptions: tuple[str, ...] = ()
     counted: int = 0
     undelivered: str | None = None  # why the last card did not arrive (CH-7)
@@ -201,12 +235,16 @@ class Amend(Model):
 
 
 class Settle(Model):
-    """Two people differ on one question: keep, or switch? The requester settles it (RD-12)."""
+    """People differ on one question: keep, or switch? The requester settles it (RD-12).
+
+    `by`: who gave each of the other answers that are offered, in their order.
+    """
 
     kind: Literal["settle"] = "settle"
     session: str
     round: str
     number: int
+    by: tuple[PersonId, ...] = ()
 
 
 class PickRound(Model):
@@ -217,7 +255,38 @@ class PickRound(Model):
     rounds: tuple[str, ...]
 
 
-Ask = Annotated[TakeReading | LeaveSession | Amend | Settle | PickRound, Field(discriminator="kind")]
+class Meant(Model):
+    """One round of a message about several, and what it says of it. `place` None = in this conversation."""
+
+    place: str | None = None
+    session: str
+    round: str
+    revision: int
+    number: int
+    title: str
+    reading: Reading
+
+
+class TakeSeveral(Model):
+    """Answers for several rounds, summed up before any is recorded; bound to the revisions seen (RP-4, RD-15)."""
+
+    kind: Literal["several"] = "several"
+    rounds: tuple[Meant, ...]
+
+
+class PickNumber(Model):
+    """`#2` may be question 2 of this round, or another intake; which is meant? (RP-7)"""
+
+    kind: Literal["number"] = "number"
+    text: str
+    session: str
+    round: str
+    revision: int
+
+
+Ask = Annotated[
+    TakeReading | LeaveSession | Amend | Settle | PickRound | TakeSeveral | PickNumber, Field(discriminator="kind")
+]
 
 
 class Pending(Model):
@@ -253,12 +322,15 @@ class Ancient(Model):
     at: datetime
 
 
-class Settings(Model):
-    """What people set for this place. None = the program's default."""
+class Forward(Model):
+    """Something decided here that happens in another conversation. Kept until it has been passed on (`bot.timers`).
 
-    pack: str | None = None
-    answerers: Answerers | None = None
-    listed: tuple[PersonId, ...] = ()
+    `name` is the name of its timer, and of nothing else in this conversation.
+    """
+
+    name: str
+    place: str  # the conversation it goes to
+    event: Forwarded
 
 
 class Conversation(Model):
@@ -274,7 +346,13 @@ class Conversation(Model):
     pending: tuple[Pending, ...] = ()
     gathering: Gathering | None = None
     counted: int = 0  # sessions so far
+    wordless: dict[PersonId, datetime] = {}  # who sent something without words last, and when they were told
     refused: tuple[PersonId, ...] = ()  # people already told how to ask for access
+    newest: int | None = None  # the highest `order` of any message known here
+    unreachable: str | None = None  # why nothing can be brought here, until somebody acts or it is lifted (CH-7)
+    told_read_only: datetime | None = None
+    taken_part: tuple[PersonId, ...] = ()  # people who have written in this shared place, the latest last (RD-12)
+    forwards: tuple[Forward, ...] = ()
 
     def session(self, session: str | None) -> Session | None:
         return next((s for s in self.sessions if s.id == session), None)

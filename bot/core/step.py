@@ -6,32 +6,57 @@ from typing import assert_never
 
 from bot.core import view
 from bot.core.book import Book
-from bot.core.capture import quote
 from bot.core.effects import Reply, Step
 from bot.core.events import (
+    BotAdded,
+    BotAway,
     ButtonPressed,
     DeliveryFailed,
     Envelope,
+    FileFetched,
+    FormSubmitted,
+    Forwarded,
+    GateRefused,
     MessageDeleted,
     MessageEdited,
     MessagePosted,
     MessageReceived,
+    PlaceLost,
+    PlaceRestored,
+    SignalsRaised,
+    SpecImported,
     TimerDue,
 )
-from bot.core.flows import editing, handover, listening, pressing
+from bot.core.flows import (
+    editing,
+    fetching,
+    forms,
+    greeting,
+    handover,
+    importing,
+    listening,
+    pressing,
+    reach,
+    several,
+    spec_programs,
+)
 from bot.core.model import Person
 from bot.core.state import Conversation
 from bot.core.turn import Turn
 
 __all__ = ["Step", "step"]
 
+ACTS = (MessageReceived, MessageEdited, ButtonPressed, FormSubmitted)  # of a person
+
 
 def step(state: Conversation | None, envelope: Envelope, book: Book) -> Step:
     """What follows from one event in one conversation. Pure: the same arguments give the same step."""
     turn = Turn(before=state or Conversation(place=envelope.place), envelope=envelope, book=book)
     event = envelope.event
-    if isinstance(event, MessageReceived | MessageEdited | ButtonPressed) and turn.state.place != envelope.place:
-        turn.set(place=envelope.place)  # a private chat became a group, or the like
+    if isinstance(event, ACTS):
+        if turn.state.place != envelope.place:
+            turn.set(place=envelope.place)  # a private chat became a group, or the like
+        reach.heard(turn, event)
     match event:
         case MessageReceived():
             if _admitted(turn, event.person):
@@ -42,17 +67,39 @@ def step(state: Conversation | None, envelope: Envelope, book: Book) -> Step:
         case ButtonPressed():
             if _admitted(turn, event.person):
                 pressing.press(turn, event)
+        case FormSubmitted():
+            if _admitted(turn, event.person):
+                forms.submitted(turn, event)
         case MessageDeleted():
             editing.deleted(turn, event)
         case MessagePosted():
-            _posted(turn, event)
+            reach.posted(turn, event)
         case DeliveryFailed():
-            _undelivered(turn, event)
+            reach.undelivered(turn, event)
+        case PlaceLost():
+            reach.lost(turn, event)
+        case PlaceRestored():
+            reach.restored(turn)
+        case BotAway():
+            reach.away(turn, event)
+        case BotAdded():
+            greeting.added(turn, event)
+        case FileFetched():
+            fetching.fetched(turn, event)
         case TimerDue():
             _due(turn, event)
+        case GateRefused():
+            spec_programs.gate_refused(turn, event)
+        case SignalsRaised():
+            spec_programs.signals_raised(turn, event)
+        case SpecImported():
+            importing.imported(turn, event)
+        case Forwarded():
+            if _admitted(turn, event.person):
+                several.forwarded(turn, event)
         case _:
             assert_never(event)
-    if isinstance(event, MessageReceived | MessageEdited | ButtonPressed) and turn.outcome != "ignored":
+    if isinstance(event, ACTS) and turn.outcome != "ignored":
         turn.pass_by(event.person)
     return turn.finish()
 
@@ -70,6 +117,8 @@ def _admitted(turn: Turn, person: Person) -> bool:
     )
     if isinstance(event, ButtonPressed):
         turn.reply = Reply(text=words[0])
+    elif isinstance(event, FormSubmitted):
+        turn.reply = Reply(text=words[0], errors={min(event.fields, default=1): words[0]})
     elif (
         isinstance(event, MessageReceived)
         and person.kind == "person"
@@ -81,37 +130,15 @@ def _admitted(turn: Turn, person: Person) -> bool:
     return False
 
 
-def _posted(turn: Turn, event: MessagePosted) -> None:
-    """A card has reached its place: replies to it can be bound, older messages can not answer it (RP-7)."""
-    for session in turn.state.sessions:
-        if session.undelivered is not None and (event.card == session.id or event.card.startswith(f"{session.id}.")):
-            turn.audit("delivery.restored", session, card=event.card)
-            session = session.model_copy(update={"undelivered": None})  # no `put`: no activity of a person
-            turn.set(sessions=tuple(session if s.id == session.id else s for s in turn.state.sessions))
-        for round_ in session.rounds:
-            if round_.card == event.card:
-                posted = round_.model_copy(update={"message": event.message, "order": event.order})
-                rounds = tuple(posted if r.id == round_.id else r for r in session.rounds)
-                kept = session.model_copy(update={"rounds": rounds})  # no `put`: posting is no activity of a person
-                turn.set(sessions=tuple(kept if s.id == session.id else s for s in turn.state.sessions))
-                return
-
-
-def _undelivered(turn: Turn, event: DeliveryFailed) -> None:
-    """Undeliverable is a state of the delivery, never of a question (CA-4, CH-7)."""
-    name = (event.card or "").partition(".")[0]
-    session = turn.state.session(name) or turn.state.current
-    turn.audit("delivery.failed", session, card=event.card, reason=event.reason, words=quote(event.text))
-    if session is not None:
-        failed = session.model_copy(update={"undelivered": event.reason})  # no `put`: nobody has acted
-        turn.set(sessions=tuple(failed if s.id == session.id else s for s in turn.state.sessions))
-
-
 def _due(turn: Turn, event: TimerDue) -> None:
     kind, _, rest = event.name.partition(":")
     if kind == "grace":
         handover.grace_over(turn, rest)
     elif kind == "gather":
         listening.gathered(turn)
+    elif kind == "fetch":
+        fetching.late(turn, rest)
+    elif kind == "forward":
+        turn.set(forwards=tuple(f for f in turn.state.forwards if f.name != event.name))
     else:
         turn.ignore("unknown timer")

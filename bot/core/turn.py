@@ -26,12 +26,17 @@ from bot.core.effects import (
     SessionRow,
     SetTimer,
     Step,
+    Want,
 )
-from bot.core.events import ButtonPressed, Envelope, MessageEdited, MessageReceived
+from bot.core.elsewhere import OpenRound, root
+from bot.core.events import ButtonPressed, Envelope, Forwarded, MessageEdited, MessageReceived
 from bot.core.model import MessageRef, Person
-from bot.core.policies import POLICIES, Policy
+from bot.core.policies import POLICIES, Policy, Settings
 from bot.core.routing.pack import Pack
-from bot.core.state import Ancient, Ask, Conversation, Ended, Pending, Round, Session, Settle
+from bot.core.spec_record import spec_state
+from bot.core.state import Ancient, Ask, Conversation, Ended, Forward, Pending, Round, Session, Settle
+
+MOST_PEOPLE = 200  # kept of those who write in a shared place, the latest
 
 
 @dataclass(slots=True)
@@ -48,6 +53,9 @@ class Turn:
     reply: Reply | None = None
     outcome: Literal["accepted", "ignored", "refused"] = "accepted"
     reason: str | None = None
+    wants: set[Want] = field(default_factory=set)
+    belongs: str | None = None
+    _documented: tuple[Session, dict[str, Any]] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self.state = self.before
@@ -74,10 +82,49 @@ class Turn:
 
     @property
     def pack(self) -> Pack:
-        return self.book.pack_for(self.surface, self.state.settings.pack)
+        return self.book.pack_for(self.surface, self.settings.pack)
+
+    @property
+    def settings(self) -> Settings:
+        """What people have set for this place; a thread has the settings of the place that it belongs to."""
+        return self.envelope.settings or self.state.settings
+
+    @property
+    def whole_place(self) -> str | None:
+        """The place that this conversation is a thread of; None where it is no thread."""
+        conversation = self.envelope.place.conversation
+        return root(conversation) if self.shared and root(conversation) != conversation else None
 
     def policy(self, session: Session) -> Policy:
         return POLICIES[session.policy]
+
+    def document(self, session: Session) -> dict[str, Any]:
+        """The session's document; the one that is shown is also the one that is kept, so it is made once."""
+        if self._documented is None or self._documented[0] is not session:
+            self._documented = session, document(session, self.surface)
+        return self._documented[1]
+
+    def elsewhere(self) -> tuple[OpenRound, ...]:
+        """The rounds of other conversations that the present message may mean; wanted, where not here yet."""
+        if self.envelope.elsewhere is None:
+            self.wants.add("elsewhere")
+        return self.envelope.elsewhere or ()
+
+    def fresh_id(self) -> str:
+        """The id of a new session. Two messages of one step (RT-11) may each begin one; the envelope has one id."""
+        fresh = self.envelope.new_id
+        return f"{fresh}2" if self.state.session(fresh) is not None else fresh
+
+    def next_number(self) -> int:
+        """The number of a new intake: within its conversation, and in a shared place within the whole of it."""
+        if self.shared and self.envelope.numbered is None:
+            self.wants.add("numbered")
+        return max(self.state.counted, self.envelope.numbered or 0) + 1
+
+    def numbered(self, session: Session) -> bool:
+        """Whether people need this session's number to tell it from others (RP-7)."""
+        others = (s for s in self.state.sessions if s.id != session.id)
+        return "/" in self.state.place.conversation or any(s.stage.kind != "ended" for s in others)
 
     # -- changing the state ------------------------------------------------------------------------------------
 
@@ -107,12 +154,15 @@ class Turn:
         card: str | None = None,
         about: str | None = None,
         only_to: Person | None = None,
+        words_from: Person | None = None,
         session: Session | None = None,
         round_: Round | None = None,
     ) -> None:
         """Post a message, as a reply to the person's own where there is one."""
         event = self.envelope.event
         reply_to = event.ref.id if isinstance(event, MessageReceived | MessageEdited) else None
+        if only_to is None and card is None and isinstance(event, MessageReceived) and event.private:
+            only_to = event.person
         self.effects.append(
             Say(
                 message=message,
@@ -120,6 +170,7 @@ class Turn:
                 about=about or (round_.id if round_ else session.id if session else None),
                 reply_to=reply_to,
                 only_to=None if only_to is None else only_to.id,
+                words_from=words_from,
                 session=session.id if session else None,
                 round=round_.id if round_ else None,
             )
@@ -137,7 +188,7 @@ class Turn:
     def refuse(self, person: Person, reason: str, *lines: str, session: Session | None = None) -> None:
         """Say why something does not count, privately where the platform can (RD-12)."""
         self.outcome, self.reason = "refused", reason
-        if isinstance(self.envelope.event, MessageReceived | MessageEdited):
+        if isinstance(self.envelope.event, MessageReceived | MessageEdited | Forwarded):
             self.say(view.says(*lines), only_to=person if self.shared else None, session=session)
         else:
             self.notice(" ".join(lines))
@@ -157,6 +208,13 @@ class Turn:
         asked = {p.id for p in self.before.pending if p.asked_of == person.id}
         passed = (p.model_copy(update={"passed": True}) if p.id in asked else p for p in self.state.pending)
         self.state = self.state.model_copy(update={"pending": tuple(passed)}) if asked else self.state
+
+    def took_part(self, person: Person) -> None:
+        """This person writes here. It counts from the next message on: see `Circle.taken_part` (RD-12)."""
+        if person.id in self.state.taken_part[-1:]:
+            return
+        others = tuple(p for p in self.state.taken_part if p != person.id)
+        self.set(taken_part=(*others[1 - MOST_PEOPLE :], person.id))
 
     def ignore(self, reason: str) -> None:
         self.outcome, self.reason = "ignored", reason
@@ -231,6 +289,12 @@ class Turn:
     def timer(self, name: str, at: datetime) -> None:
         self.effects.append(SetTimer(name=name, at=at))
 
+    def forward(self, place: str, event: Forwarded) -> None:
+        """Let something happen in another conversation, once this step is committed; `bot.timers` passes it on."""
+        name = f"forward:{self.before.revision + 1}.{len(self.state.forwards)}"
+        self.set(forwards=(*self.state.forwards, Forward(name=name, place=place, event=event)))
+        self.timer(name, self.at)
+
     def clear_timer(self, name: str) -> None:
         self.effects.append(ClearTimer(name=name))
 
@@ -268,7 +332,14 @@ class Turn:
             reply=self.reply,
             outcome=self.outcome,
             reason=self.reason,
+            wants=frozenset(self.wants),
+            belongs=self.belongs,
         )
+
+    def _result(self, session: Session) -> dict[str, Any]:
+        """The hand-over document; a specification's holds its whole state beside it."""
+        made = self.document(session)
+        return made if session.spec is None else {**made, "spec_state": spec_state(session, self.surface)}
 
     def _row(self, session: Session) -> SessionRow:
         ended = session.stage if isinstance(session.stage, Ended) else None
@@ -280,7 +351,7 @@ class Turn:
             request=session.request.text,
             started_at=session.started_at,
             ended_at=ended.at if ended else None,
-            result=document(session, self.surface) if ended else None,
+            result=self._result(session) if ended else None,
         )
 
 

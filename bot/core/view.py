@@ -16,8 +16,6 @@ from bot.core.effects import BlockKind as Kind
 from bot.core.model import Answer, Question
 from bot.core.state import Item, Round, Session
 
-BUTTON_LABEL = 24  # characters; longer labels are cut short by phones: the body has the whole text
-
 
 def text(*parts: str | Span, gap: bool = False, kind: Kind = "text", question: int | None = None) -> Block:
     """One block of plain and styled parts."""
@@ -160,6 +158,7 @@ def round_buttons(round_: Round, bulk: bool) -> tuple[tuple[Button, ...], ...]:
                 Button(
                     token=f"a:{round_.id}:{item.number}:{option.key}",
                     label="Other…" if option.other else f"{option.key} ✅" if option.recommended else option.key,
+                    long="" if option.other else f"{option.key} · {option.label}{' ✅' * option.recommended}",
                 )
                 for option in item.question.options
             )
@@ -174,33 +173,54 @@ def round_buttons(round_: Round, bulk: bool) -> tuple[tuple[Button, ...], ...]:
     return tuple(rows)
 
 
-def settled_words(session: Session) -> str:
-    """What the request already answers: `Years to cover (last 5 years); Form of the result (a table)`."""
-    return "; ".join(f"{s.topic} ({s.value})" for s in session.settled)
+def settled_words(session: Session, phase: int | None = None) -> str:
+    """What is known already: `Years to cover (last 5 years); Form of the result (a table)`. Of one phase, if any."""
+    return "; ".join(f"{s.topic} ({s.value})" for s in session.settled if s.phase == phase)
+
+
+def shortened(words: str, most: int = 80) -> str:
+    line = " ".join(words.split())
+    return line if len(line) <= most else line[: most - 1] + "…"
 
 
 TRIGGERS = {"intake": "Intake", "ambiguity": "Ambiguity pause", "loopback": "Loopback"}
 
 
-def heading(round_: Round, count: str) -> str:
-    """A phase's round names phase, trigger and number (RD-8); a workflow's intake names the workflow (RD-17)."""
+def heading(round_: Round, count: str, number: int | None = None) -> str:
+    """A phase's round names phase, trigger and number (RD-8); a workflow's intake names the workflow (RD-17).
+
+    `number`: the intake's own, where several are open and people need it to tell them apart (RP-7).
+    """
+    if number is not None:
+        return f"#{number} · {heading(round_, count)}"
     if round_.phase is None:
         return f"{round_.title} · {count}"
     of = "" if round_.of is None else f" of {round_.of}"
-    return f"[Phase {round_.phase}] Clarification — {TRIGGERS[round_.trigger]} · Round {round_.number}{of}"
+    number = round_.nth or round_.number
+    return f"[Phase {round_.phase}] Clarification — {TRIGGERS[round_.trigger]} · Round {number}{of}"
 
 
-def round_card(session: Session, round_: Round, *, bulk: bool, route_note: str | None = None) -> Message:
+def round_card(
+    session: Session, round_: Round, *, bulk: bool, route_note: str | None = None, numbered: bool = False
+) -> Message:
     """The whole round in the text; answered questions folded to a line, buttons for the first open one."""
     count = len(round_.items)
     noun = "question" if count == 1 else "questions"
-    blocks = [text(bold(heading(round_, f"{count} {noun}")), kind="heading")]
+    number = session.number if numbered else None
+    blocks = [text(bold(heading(round_, f"{count} {noun}", number)), kind="heading")]
     if route_note:
         blocks.append(text(route_note))
     blocks.append(text(round_.purpose))
-    if session.settled and not any(i.status != "open" for i in round_.items):
-        blocks.append(text(f"Not asked, because your message says it: {settled_words(session)}."))
-    later = [dropped.topic for dropped in session.dropped if dropped.later]
+    untouched = not any(i.status != "open" for i in round_.items)
+    if round_.signals and untouched:
+        points = sum(signal.points for signal in round_.signals)
+        blocks.append(text(f"Ambiguity score: {points}"))
+        blocks += [text(f"• {s.said} (+{s.points}; {shortened(s.evidence)})") for s in round_.signals]
+    settled = settled_words(session, round_.phase)
+    if settled and untouched and round_.trigger != "ambiguity":
+        known = "your message says it" if round_.phase is None else "it is settled"
+        blocks.append(text(f"Not asked, because {known}: {settled}."))
+    later = [d.topic for d in session.dropped if d.later and d.phase == round_.phase]
     if later:
         blocks.append(text(f"As many as fit one round; left for later: {', '.join(later)}."))
     folded = True
@@ -222,7 +242,46 @@ def round_card(session: Session, round_: Round, *, bulk: bool, route_note: str |
     rows = round_buttons(round_, bulk)
     if route_note:
         rows = (*rows, (Button(token=f"e:{session.id}", label="Something else"),))
-    return Message(blocks=tuple(blocks), buttons=rows)
+    return Message(blocks=tuple(blocks), buttons=rows, form=f"f:{round_.id}:{round_.revision}")
+
+
+# -- the same card again -------------------------------------------------------------------------------------------
+
+
+def with_lead(message: Message, lead: Sequence[str]) -> Message:
+    return message.model_copy(update={"blocks": (*(text(line) for line in lead), *message.blocks)})
+
+
+def moved_on(card: Message) -> Message:
+    """An older copy, once a newer one follows: its words without its buttons."""
+    words = "The buttons are on the newer card below. A reply to this one counts too."
+    kept = tuple(block for block in card.blocks if block.kind != "hint")
+    return Message(blocks=(*kept, text(words, gap=True, kind="hint")))
+
+
+def compact_card(round_: Round, *, bulk: bool, lead: Sequence[str] = ()) -> Message:
+    """An open round in few lines, for people who have seen it before: letters and labels, the same buttons."""
+    open_items = round_.open_items
+    blocks = [text(line) for line in lead]
+    count = f"{len(open_items)} of {len(round_.items)} open"
+    blocks.append(text(bold(heading(round_, count)), kind="heading", gap=bool(lead)))
+    for item in round_.items:
+        question = item.question
+        if item.status != "open":
+            blocks.append(text(item_line(item), kind="answered", question=item.number))
+            continue
+        blocks.append(text(bold(f"{item.number} · {question.topic}"), kind="topic", question=item.number, gap=True))
+        if question.text:
+            blocks.append(text(question.text, question=item.number))
+        options = [f"{o.key} {o.label}" + (" ✅" if o.recommended else "") for o in question.options]
+        if options:
+            blocks.append(text(" · ".join(options), kind="option", question=item.number))
+    blocks.append(text(how_to_answer(round_, bulk), gap=True, kind="hint"))
+    if len(round_.items) > 1:
+        first = open_items[0]
+        progress = f"Buttons: {first.number} · {first.question.topic} ({first.number} of {len(round_.items)})"
+        blocks.append(text(progress, kind="hint"))
+    return Message(blocks=tuple(blocks), buttons=round_buttons(round_, bulk))
 
 
 def undo_row(round_: Round) -> tuple[tuple[Button, ...], ...]:
@@ -247,8 +306,8 @@ def still_open(round_: Round, bulk: bool) -> str:
 # -- the end -----------------------------------------------------------------------------------------------------
 
 
-def closing(round_: Round, where: str, seconds: int) -> Message:
-    """The closing echo lists every answer beside its topic and carries Change (RD-16)."""
+def closing_lines(round_: Round) -> list[str]:
+    """Every question of a round that is over, with its answer or its end."""
     resolved = [i for i in round_.items if i.status == "resolved"]
     taken = sum(1 for i in resolved if i.answer and i.answer.via == "accept_recommendations_bulk")
     count = f"{len(resolved)} answer" + ("" if len(resolved) == 1 else "s")
@@ -267,6 +326,12 @@ def closing(round_: Round, where: str, seconds: int) -> Message:
             lines.append(f"{item.number} {item.question.topic}: {answer_words(item.question, item.answer)}")
         else:
             lines.append(f"{item.number} {item.question.topic}: {ENDS.get(item.status, item.status)}")
+    return lines
+
+
+def closing(round_: Round, where: str, seconds: int) -> Message:
+    """The closing echo lists every answer beside its topic and carries Change (RD-16)."""
+    lines = closing_lines(round_)
     wait = f" in {seconds} seconds" if seconds else ""
     lines.append(f"Goes to {where}{wait}. To change one: change {round_.items[0].number} to …")
     return says(*lines, buttons=((Button(token=f"c:{round_.id}", label=CHANGE),),))
@@ -285,7 +350,7 @@ def document_markdown(document: dict[str, Any], title: str) -> str:
     if document["clarifications"]:
         lines += ["## Decisions", ""]
     for entry in document["clarifications"]:
-        lines.append(f"- **{entry['topic']}**: {_decision(entry)}")
+        lines.append(f"- **{entry['topic']}**: {decision_words(entry)}")
         lines.append(f"  - {entry['chosen_via']}, {entry['answered_by']}, {entry['chosen_at']}")
         lines.append(f"  - {' '.join(entry['user_message_ref'].split())}")
     for heading, key in (("Taken from the request", "settled"), ("Still open", "open"), ("Deferred", "deferred")):
@@ -298,7 +363,7 @@ def document_markdown(document: dict[str, Any], title: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _decision(entry: dict[str, Any]) -> str:
+def decision_words(entry: dict[str, Any]) -> str:
     chosen = entry["chosen"]
     words = "" if entry["chosen_text"] is None else f"“{' '.join(entry['chosen_text'].split())}”"
     if chosen is not None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 # Han, Kana, Bopomofo, Thai, Lao, Khmer, Myanmar, Yi, halfwidth Kana: https://unicode.org/reports/tr14/ (SA, ID)
@@ -40,19 +41,26 @@ def fold(text: str) -> str:
     return _BLANKS.sub(" ", folded).strip()
 
 
+_folded = lru_cache(maxsize=4096)(fold)  # for words and phrases, which come again and again
+
+
 def words(text: str) -> tuple[Word, ...]:
     """The words of `text`, folded one by one so that their places in the original are known."""
     return tuple(_cut(text))
 
 
 def _cut(text: str) -> Iterator[Word]:
+    if text.isascii():  # nothing invisible in it, and folding changes no length
+        for found in _WORD.finditer(text):
+            yield Word(found.group().lower(), *found.span())
+        return
     # Folding can change lengths (ﬁ, ß), so it happens per word; only invisible characters glue words together.
     shown = "".join(" " if unicodedata.category(c) == "Cs" else c for c in text)
     joined = [(i, c) for i, c in enumerate(shown) if unicodedata.category(c) != "Cf"]
     packed = "".join(c for _, c in joined)
     for found in _WORD.finditer(packed):
         first, last = joined[found.start()][0], joined[found.end() - 1][0]
-        yield Word(fold(found.group()).replace("’", "'"), first, last + 1)
+        yield Word(_folded(found.group()).replace("’", "'"), first, last + 1)
 
 
 def plain_words(text: str) -> tuple[str, ...]:
@@ -73,7 +81,7 @@ def contains(text: str, phrase: str) -> bool:
 def first_of(text: str, phrases: Iterable[str]) -> str | None:
     """The first of the phrases that stands in the text as whole words. The text is folded once."""
     where = fold(text)
-    return next((phrase for phrase in phrases if _stands_in(where, fold(phrase))), None)
+    return next((phrase for phrase in phrases if _stands_in(where, _folded(phrase))), None)
 
 
 def _stands_in(where: str, sought: str) -> bool:

@@ -151,19 +151,22 @@ CREATE INDEX outbox_card ON outbox (conversation, card) WHERE card IS NOT NULL;
 
 CREATE INDEX outbox_posted ON outbox (platform) WHERE kind = 'say' AND state = 'sent';
 
-CREATE TABLE timer (
-	conversation TEXT NOT NULL,
-	name TEXT NOT NULL,
-	at INTEGER NOT NULL,
-	PRIMARY KEY (conversation, name)
-)
- STRICT;
-
-CREATE INDEX timer_at ON timer (at);
-
 CREATE TABLE kept (
 	"key" TEXT NOT NULL,
 	value TEXT NOT NULL,
 	PRIMARY KEY ("key")
 )
  STRICT;
+
+CREATE TABLE "timer" (
+	conversation TEXT NOT NULL,
+	name TEXT NOT NULL,
+	at INTEGER NOT NULL,
+	lease_until INTEGER,
+	PRIMARY KEY (conversation, name)
+)
+ STRICT;
+
+CREATE INDEX timer_at ON timer (at);
+
+CREATE INDEX timer_taken ON timer (lease_until) WHERE lease_until IS NOT NULL;

@@ -8,7 +8,7 @@ INSERT INTO conversation (id, revision, state) VALUES (:conversation, :revision,
 -- name: advance_conversation*!
 -- Fails (NOT NULL) when the stored revision is not the one that the state was computed from.
 UPDATE conversation
-SET state = :state, revision = CASE WHEN revision = :expected THEN :revision END
+SET state = :state, revision = CASE WHEN revision = :expected THEN CAST(:revision AS BIGINT) END
 WHERE id = :conversation;
 
 -- name: add_event*!
@@ -120,7 +120,7 @@ DELETE FROM timer WHERE conversation = :conversation AND name = :name;
 
 -- name: set_timer*!
 INSERT INTO timer (conversation, name, at) VALUES (:conversation, :name, :at)
-ON CONFLICT (conversation, name) DO UPDATE SET at = excluded.at;
+ON CONFLICT (conversation, name) DO UPDATE SET at = excluded.at, lease_until = NULL;
 
 -- name: head^
 SELECT seq, hash FROM audit_head WHERE chain = :chain;

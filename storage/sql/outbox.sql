@@ -4,13 +4,16 @@
 -- name: claim
 -- The rows come in no order. :platforms is a list of names with a space around each, or NULL for all; `replace` finds
 -- a name in it exactly, in both databases.
+-- What lies beyond :jumped was written under a clock that has been set back since, and would wait until it comes again.
 -- "+row" keeps SQLite from walking the whole table by its key, for the sake of the order, past the partial index.
+-- A row that is claimed once more was on its way already, and nobody knows how that ended: it counts as a try.
 UPDATE outbox
-SET lease_until = :until
+SET lease_until = :until, attempts = attempts + CASE WHEN lease_until IS NULL THEN 0 ELSE 1 END
 WHERE row IN (
     SELECT waiting.row FROM outbox AS waiting
     WHERE waiting.state = 'waiting'
-        AND waiting.ready_at <= :now AND (waiting.lease_until IS NULL OR waiting.lease_until <= :now)
+        AND (waiting.ready_at <= :now OR waiting.created_at > :jumped)
+        AND (waiting.lease_until IS NULL OR waiting.lease_until <= :now OR waiting.lease_until > :jumped)
         AND (
             CAST(:platforms AS TEXT) IS NULL
             OR replace(CAST(:platforms AS TEXT), ' ' || waiting.platform || ' ', '') <> CAST(:platforms AS TEXT)
@@ -40,8 +43,9 @@ WHERE row = :row AND state = 'waiting'
 RETURNING row;
 
 -- name: release
+-- They were on their way, and nobody knows how that ended.
 UPDATE outbox
-SET lease_until = NULL
+SET lease_until = NULL, attempts = attempts + 1
 WHERE state = 'waiting' AND lease_until IS NOT NULL
     AND replace(CAST(:platforms AS TEXT), ' ' || platform || ' ', '') <> CAST(:platforms AS TEXT)
 RETURNING row;
@@ -70,7 +74,9 @@ SELECT min(at) AS at FROM (
                 AND earlier.row < waiting.row
         )
     UNION ALL
-    SELECT min(at) AS at FROM timer
+    SELECT min(at) AS at FROM timer WHERE lease_until IS NULL
+    UNION ALL
+    SELECT min(lease_until) AS at FROM timer WHERE lease_until IS NOT NULL
 ) AS soonest;
 
 -- name: waiting^
@@ -98,8 +104,29 @@ SELECT effect FROM outbox
 WHERE conversation = :conversation AND message = :message
 ORDER BY row;
 
--- name: due
-SELECT conversation, name, at FROM timer WHERE at <= :now ORDER BY at, conversation, name LIMIT :limit;
+-- name: any_due^
+SELECT 1 AS due FROM timer
+WHERE at <= :now AND (lease_until IS NULL OR lease_until <= :now OR lease_until > :jumped)
+LIMIT 1;
+
+-- name: claim_timers
+-- The rows come in no order.
+UPDATE timer
+SET lease_until = :until
+WHERE (conversation, name) IN (
+    SELECT waiting.conversation, waiting.name FROM timer AS waiting
+    WHERE waiting.at <= :now
+        AND (waiting.lease_until IS NULL OR waiting.lease_until <= :now OR waiting.lease_until > :jumped)
+    ORDER BY waiting.at, waiting.conversation, waiting.name
+    LIMIT :limit
+)
+RETURNING conversation, name, at;
+
+-- name: release_timers
+UPDATE timer SET lease_until = NULL WHERE lease_until IS NOT NULL RETURNING name;
+
+-- name: timer_at^
+SELECT at FROM timer WHERE conversation = :conversation AND name = :timer;
 
 -- name: timers
 SELECT conversation, name, at FROM timer
@@ -117,3 +144,13 @@ DELETE FROM kept WHERE key = :key RETURNING key;
 -- name: kept
 -- A handful of rows; `substr` instead of a range, because collations differ.
 SELECT key, value FROM kept WHERE substr(key, 1, length(:prefix)) = :prefix ORDER BY key;
+
+-- name: take_turn^
+-- `until` and `now` are microseconds of twenty digits, so that they compare as text. No row: somebody else has it.
+INSERT INTO kept (key, value) VALUES (:key, CAST(:until AS TEXT) || ' ' || CAST(:owner AS TEXT))
+ON CONFLICT (key) DO UPDATE SET value = excluded.value
+WHERE substr(kept.value, 1, 20) <= CAST(:now AS TEXT) OR substr(kept.value, 22) = CAST(:owner AS TEXT)
+RETURNING key;
+
+-- name: end_turn^
+DELETE FROM kept WHERE key = :key AND substr(value, 22) = CAST(:owner AS TEXT) RETURNING key;

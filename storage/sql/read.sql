@@ -9,8 +9,44 @@ SELECT 1 AS seen FROM event WHERE event_id = :event_id;
 -- name: event^
 SELECT envelope FROM event WHERE event_id = :event_id;
 
+-- name: open_conversations
+-- Where a session has not ended. :prefix is the platform with a colon.
+SELECT DISTINCT conversation FROM session
+WHERE state IN ('routing', 'asking', 'closing') AND substr(conversation, 1, length(:prefix)) = :prefix
+ORDER BY conversation;
+
+-- name: unsent
+SELECT row, conversation, platform, created_at, ready_at, attempts, error
+FROM outbox
+WHERE state = 'waiting'
+ORDER BY +row; -- by the partial index of rows that wait
+
+-- name: failures
+-- Events that the program itself failed on, and those that were handled once more since.
+SELECT event_id, conversation, at, kind, envelope, outcome, reason
+FROM event
+WHERE (outcome = 'refused' AND substr(reason, 1, length(:mistake)) = :mistake)
+    OR event_id LIKE '%:again:%'
+ORDER BY at, event_id;
+
 -- name: conversation_of^
 SELECT conversation FROM session WHERE session = :session;
+
+-- name: sessions_begun^
+-- Asked once for each session that begins in a shared place.
+SELECT count(*) AS begun FROM session
+WHERE conversation = :place OR (conversation >= :threads AND conversation < :beyond);
+
+-- name: asking
+SELECT conversation FROM session
+WHERE state IN ('asking', 'closing')
+    AND (
+        conversation = :place OR substr(conversation, 1, length(:threads)) = :threads
+        OR substr(conversation, 1, length(:platform)) = :platform
+    )
+GROUP BY conversation
+ORDER BY max(started_at) DESC, conversation
+LIMIT :limit;
 
 -- name: sessions
 -- Newest first.

@@ -11,14 +11,31 @@ from bench import __main__ as bench
 from bench.figure import Figure, Goal, interleaved, table
 from bench.replies import LONGEST, NASTY
 
-NAMES = ["replies_per_s", "reply_4096_ms", "steps_1", "steps_64", "chat_start"]
+NAMES = [
+    "replies_per_s",
+    "reply_4096_ms",
+    "steps_1",
+    "steps_64",
+    "steps_vs_async_orm",
+    "postgres_steps",
+    "postgres_two_workers",
+    "slack_http",
+    "slack_http_p99",
+    "chat_start",
+    "growth_start",
+    "growth_step_p99",
+    "growth_memory",
+    "telegram_webhook",
+    "telegram_webhook_p99",
+    "telegram_polling",
+]
 
 
 def test_a_small_run_writes_every_figure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     small = bench.measure
-    monkeypatch.setattr(bench, "measure", lambda: small(1, people=2, intakes=1, share=0.01))
+    monkeypatch.setattr(bench, "measure", lambda: small(1, people=2, intakes=1, share=0.01, grown=0.0005))
     results = tmp_path / "results.json"
     assert bench.main(results) == 0
     written = json.loads(results.read_text("utf-8"))
@@ -28,7 +45,7 @@ def test_a_small_run_writes_every_figure(
         assert figure["ours"] > 0 < figure["floor"]
         assert figure["ratio"] == pytest.approx(figure["ours"] / figure["floor"], rel=0.02)
         assert isinstance(figure["met"], bool)
-        assert figure["unit"] in ("/s", "ms")
+        assert figure["unit"] in ("/s", "ms", "MB")
     printed = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in printed] == ["figure", *NAMES]
 

@@ -160,6 +160,7 @@ class AdapterPromises:
         ]
         assert all(c.envelope.place.shared for c in harness.store.commits)
 
+    @needs("album")
     async def test_an_album_is_parts_of_one_act_each_with_its_file(self, harness: Harness) -> None:
         """RT-11."""
         acts = harness.say("ana", "look", files=["a.pdf", "b.md"])

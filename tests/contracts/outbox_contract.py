@@ -46,7 +46,15 @@ class OutboxContract(RawRows):
         await store.release(["elsewhere"])
         assert await claim(store) == []
         await store.release(["terminal"])
-        assert texts(await claim(store)) == ["one"]
+        again = await claim(store)
+        assert texts(again) == ["one"]
+        assert [row.attempts for row in again] == [1]  # how the first try ended nobody knows
+
+    async def test_a_restart_lets_go_of_timers(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", timers_set=(("a", START),)))
+        assert len(await store.due(START, 10, LEASE)) == 1
+        await store.release(())
+        assert len(await store.due(START, 10, LEASE)) == 1
 
     async def test_a_claim_takes_the_oldest_first_up_to_its_limit(self, store: RecordStore) -> None:
         for n in range(5):
@@ -60,7 +68,7 @@ class OutboxContract(RawRows):
         assert await claim(store, START + LEASE - timedelta(microseconds=1)) == []
         assert await store.next_due() == START + LEASE
         [again] = await claim(store, START + LEASE)
-        assert (again.row, again.attempts) == (first.row, 0)
+        assert (again.row, again.attempts) == (first.row, 1)  # how the first try ended nobody knows
 
     async def test_concurrent_claims_never_share_a_row(self, store: RecordStore) -> None:
         for n in range(40):
@@ -207,21 +215,89 @@ class OutboxContract(RawRows):
         await store.commit(commit("e2", 1, at=late, out=(redraw("2", "c"),)))
         assert texts(await claim(store, late)) == ["2"]
 
+    # -- clocks that jump ----------------------------------------------------------------------------------------
+
+    async def test_a_clock_that_was_a_day_ahead_delays_no_message(self, store: RecordStore) -> None:
+        """Written, and taken, while the clock was wrong; then it was set right."""
+        day = 86_400
+        await store.commit(commit("e1", at=after(day), out=(say("one"),)))
+        await store.commit(commit("e2", 0, "terminal:other", at=after(day), out=(say("other"),)))
+        assert texts(await claim(store, after(day), limit=1)) == ["one"]
+        assert texts(await claim(store)) == ["one", "other"]
+        assert await claim(store) == []
+        [again] = await claim(store, START + LEASE, limit=1)
+        await store.settle(Settle(again.row, "m1"))
+        assert await store.about(ROOM, "m1") is None
+
+    async def test_a_clock_that_jumps_ahead_ends_leases_and_loses_nothing(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", out=(say("one"), say("two")), timers_set=(("t", after(5)),)))
+        await claim(store)
+        assert texts(await claim(store, after(86_400))) == ["one"]
+        assert [timer.name for timer in await store.due(after(86_400), 5, LEASE)] == ["t"]
+
+    async def test_a_timer_taken_while_the_clock_was_ahead_is_free_again(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", timers_set=(("t", after(-5)),)))
+        assert len(await store.due(after(86_400), 5, LEASE)) == 1
+        assert len(await store.due(START, 5, LEASE)) == 1
+        assert await store.due(after(1), 5, LEASE) == []
+
+    async def test_workers_whose_clocks_differ_a_little_respect_each_others_leases(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", out=(say("one"),)))
+        assert len(await claim(store, after(120))) == 1
+        assert await claim(store) == []
+
     # -- timers --------------------------------------------------------------------------------------------------
 
     async def test_timers_come_due_in_order(self, store: RecordStore) -> None:
         await store.commit(commit("e1", timers_set=(("late", after(20)), ("soon", after(10)))))
         await store.commit(commit("e2", 0, "terminal:other", timers_set=(("soon", after(5)),)))
-        assert await store.due(after(4), 10) == []
-        assert [(t.conversation, t.name, t.at) for t in await store.due(after(10), 10)] == [
+        await store.commit(commit("e3", 0, "terminal:third", timers_set=(("soon", after(10)),)))
+        assert await store.next_due() == after(5)
+        assert await store.due(after(4), 10, LEASE) == []
+        assert [(t.conversation, t.name, t.at) for t in await store.due(after(10), 2, LEASE)] == [
             ("terminal:other", "soon", after(5)),
             (ROOM, "soon", after(10)),
         ]
-        assert len(await store.due(after(99), 2)) == 2
-        assert await store.next_due() == after(5)
+        assert [timer.conversation for timer in await store.due(after(10), 2, LEASE)] == ["terminal:third"]
         assert [timer.name for timer in await store.timers("lat")] == ["late"]
         assert await store.timers("%") == []
-        assert len(await store.timers()) == 3
+        assert len(await store.timers()) == 4
+
+    async def test_a_timer_that_was_taken_is_hidden_until_its_lease_ends(self, store: RecordStore) -> None:
+        """A worker that dies with it delays it by the lease; it is never lost."""
+        await store.commit(commit("e1", timers_set=(("a", after(1)),)))
+        assert len(await store.due(after(1), 10, LEASE)) == 1
+        assert await store.timer_at(ROOM, "a") == after(1)
+        assert await store.timer_at(ROOM, "b") is None
+        over = after(1) + LEASE
+        assert await store.next_due() == over
+        assert await store.due(over - timedelta(microseconds=1), 10, LEASE) == []
+        assert [timer.at for timer in await store.due(over, 10, LEASE)] == [after(1)]
+
+    async def test_a_timer_set_anew_is_nobodys(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", timers_set=(("a", after(1)),)))
+        await store.due(after(1), 10, LEASE)
+        await store.commit(commit("e2", 1, timers_set=(("a", after(2)),)))
+        assert [timer.at for timer in await store.due(after(2), 10, LEASE)] == [after(2)]
+
+    async def test_concurrent_looks_never_share_a_timer(self, store: RecordStore) -> None:
+        for n in range(40):
+            await store.commit(commit(f"e{n}", 0, f"terminal:{n}", timers_set=(("t", START),)))
+        batches = await asyncio.gather(*(store.due(START, 7, LEASE) for _ in range(10)))
+        places = [timer.conversation for batch in batches for timer in batch]
+        assert len(places) == len(set(places)) == 40
+
+    async def test_a_turn_is_one_owners_until_it_ends(self, store: RecordStore) -> None:
+        assert await store.take_turn("poll", "a", START, after(10))
+        assert not await store.take_turn("poll", "b", after(9), after(20))
+        assert await store.take_turn("other", "b", after(9), after(20))
+        assert await store.take_turn("poll", "a", after(9), after(30))  # it goes on having it
+        assert not await store.take_turn("poll", "b", after(29), after(40))
+        assert await store.take_turn("poll", "b", after(30), after(40))  # a dead owner's turn ends by itself
+        await store.end_turn("poll", "a")  # no longer its turn to end
+        assert not await store.take_turn("poll", "a", after(31), after(50))
+        await store.end_turn("poll", "b")
+        assert await store.take_turn("poll", "a", after(31), after(50))
 
     async def test_setting_a_timer_again_moves_it_and_clearing_removes_it(self, store: RecordStore) -> None:
         await store.commit(commit("e1", timers_set=(("a", after(1)), ("b", after(2)))))

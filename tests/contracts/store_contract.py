@@ -346,6 +346,28 @@ class StoreContract(OutboxContract):
         )
         assert await store.conversation_of("s1") == ROOM
 
+    # -- looking beyond one conversation -------------------------------------------------------------------------
+
+    async def test_sessions_are_counted_in_a_place_and_its_threads(self, store: RecordStore) -> None:
+        """RP-7: intakes are numbered per place, whichever thread they are in."""
+        for n, name in enumerate(("x:team", "x:team/1", "x:team/2", "x:team2", "y:team", "x:te_m"), start=1):
+            row = session_row(session=f"s{n}", started_at=after(n))
+            await store.commit(commit(f"e{n}", 0, name, sessions=(row,)))
+        assert await store.sessions_begun("x:team") == 3
+        assert await store.sessions_begun("x:team/1") == 1
+        assert await store.sessions_begun("x:te") == 0
+
+    async def test_conversations_that_wait_for_answers_are_found(self, store: RecordStore) -> None:
+        """RP-4 RD-16: the newest first, each once, in a place and its threads or on a platform; in grace too."""
+        places = (("x:team", "asking"), ("x:team/1", "closing"), ("x:team/2", "completed"), ("x:desk", "asking"))
+        for n, (name, kind) in enumerate(places, start=1):
+            rows = [session_row(f"s{n}{k}", kind, after(n)) for k in "ab"]
+            await store.commit(commit(f"e{n}", 0, name, sessions=tuple(rows)))
+        assert await store.asking("x:team", 10) == ["x:team/1", "x:team"]
+        assert await store.asking("x", 10) == ["x:desk", "x:team/1", "x:team"]
+        assert await store.asking("x", 2) == ["x:desk", "x:team/1"]
+        assert await store.asking("y", 10) == []
+
     # -- the end -------------------------------------------------------------------------------------------------
 
     async def test_a_cancelled_commit_is_written_whole_or_not_at_all(self, store: RecordStore) -> None:

@@ -18,7 +18,7 @@ from tests.fakes.toy import toy
 
 
 class FakeHarness:
-    can = frozenset({"own", "fail", "delete", "thread", "edit_same"})
+    can = frozenset({"own", "fail", "delete", "thread", "edit_same", "album"})
 
     def __init__(self, style: str) -> None:
         self.server = FakePlatform()

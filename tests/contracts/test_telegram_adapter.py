@@ -17,7 +17,7 @@ from tests.fakes.telegram_rig import Rig, rig
 class TelegramHarness:
     """Rooms are groups, since several people are in them. An act is the update that it makes."""
 
-    can = frozenset({"own", "fail", "thread"})
+    can = frozenset({"own", "fail", "thread", "album"})
 
     def __init__(self, rig: Rig) -> None:
         self.rig, self.server, self.store, self.clock, self.outbox = rig, rig.server, rig.store, rig.clock, rig.outbox

@@ -20,7 +20,7 @@ from tests.fakes.terminal import terminal_parts
 
 
 class TerminalHarness:
-    can = frozenset({"delete"})
+    can = frozenset({"delete", "album"})
 
     def __init__(self) -> None:
         self.store, self.clock = FakeStore(), ManualClock()

@@ -60,10 +60,8 @@ class Talk:
         self.at = START
         self.acts = 0
 
-    def happens(self, event: Event, *, about: str | None = None, after: float = 1) -> Step:
-        self.acts += 1
-        self.at += timedelta(seconds=after)
-        envelope = Envelope(
+    def envelope(self, event: Event, *, about: str | None = None) -> Envelope:
+        return Envelope(
             event_id=f"e{self.acts}",
             place=self.place,
             at=self.at,
@@ -71,6 +69,13 @@ class Talk:
             about=about,
             event=event,
         )
+
+    def happens(self, event: Event, *, about: str | None = None, after: float = 1) -> Step:
+        self.acts += 1
+        self.at += timedelta(seconds=after)
+        return self.takes(self.envelope(event, about=about))
+
+    def takes(self, envelope: Envelope) -> Step:
         made = step(self.state, envelope, book())
         self.before, self.state = self.state, made.state
         return made

@@ -7,6 +7,7 @@ The steps are in tests/data/steps, written down by `builders.written`. After a c
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from bot.core import book as book_module
 from bot.core import events, model, policies, state
 from bot.core.codec import decode_envelope, decode_state, encode_envelope, encode_state
 from bot.core.effects import Audit, Clarification, Say, Step
-from bot.core.events import DeliveryFailed, Envelope, MessageReceived
+from bot.core.events import BotAway, DeliveryFailed, Envelope, MessageReceived, PlaceLost, PlaceRestored
 from bot.core.flows import intake
 from bot.core.model import MessageRef, Place
 from bot.core.replies import reading
@@ -138,6 +139,28 @@ def restored(talk: Talk) -> Step:
     return talk.posted("s000000001.1", "m2", 9)
 
 
+def lost(talk: Talk) -> Step:
+    """CH-7: the bot was removed from a place with a round open; the requester learns it in private."""
+    talk.says("ana", "lit-review this", addressed=True)
+    talk.posted("s000000001.1", "m1", 7)
+    talk.says("ana", "1: A", order=8)
+    return talk.happens(PlaceLost(reason="the bot was removed from here"))
+
+
+def found_again(talk: Talk) -> Step:
+    """CA-4 EX-6: the open round is offered again, compactly; the older card gives up its buttons."""
+    lost(talk)
+    return talk.happens(PlaceRestored())
+
+
+def away(talk: Talk) -> Step:
+    """RD-6 EX-6: some messages are lost; said, and the round is shown again, never asked anew."""
+    talk.says("ana", "review my paper")
+    talk.posted("s000000001.1", "m1", 7)
+    until = talk.at + timedelta(days=3)
+    return talk.happens(BotAway(since=talk.at, until=until, lost_before=until - timedelta(days=1)), after=259200)
+
+
 def unknown_person(talk: Talk) -> Step:
     """CH-5: told their id and the operator's command, and nothing else."""
     return talk.says("mallory", "review my paper")
@@ -147,6 +170,19 @@ def unknown_person_again(talk: Talk) -> Step:
     """CH-5: told once."""
     unknown_person(talk)
     return talk.says("mallory", "hello?")
+
+
+def several_asked(talk: Talk) -> Step:
+    """RP-4: several rounds are summed up, bound to their revisions, and nothing is recorded."""
+    talk.says("ana", "lit-review this")
+    talk.says("ana", "/new review my paper")
+    return talk.says("ana", "accept recommendations for #1, #2 except #1 3: A")
+
+
+def several_taken(talk: Talk) -> Step:
+    """RP-4 CA-3: after the yes one receipt a round, all with the same proof."""
+    several_asked(talk)
+    return talk.says("ana", "yes")
 
 
 def not_theirs(talk: Talk) -> Step:
@@ -162,6 +198,8 @@ def ordinary_talk(talk: Talk) -> Step:
 
 
 PRIVATE: tuple[Callable[[Talk], Step], ...] = (
+    several_asked,
+    several_taken,
     opening,
     menu,
     menu_answered,
@@ -176,12 +214,20 @@ PRIVATE: tuple[Callable[[Talk], Step], ...] = (
     amendment_asked,
     amended,
     cancelled,
+    away,
     undeliverable,
     restored,
     unknown_person,
     unknown_person_again,
 )
-SHARED: tuple[Callable[[Talk], Step], ...] = (conflict, conflict_settled, not_theirs, ordinary_talk)
+SHARED: tuple[Callable[[Talk], Step], ...] = (
+    conflict,
+    conflict_settled,
+    not_theirs,
+    ordinary_talk,
+    lost,
+    found_again,
+)
 
 
 def told(path: Callable[[Talk], Step]) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from bot.core.effects import Message, Redraw, Say
+from bot.core.effects import Message, Redraw, Say, SessionRow
 from bot.core.events import Envelope, TimerDue
 from bot.core.state import Conversation
 from bot.ports import Commit, DueTimer, DuplicateEvent, OutboxRow, Settle, StaleRevision
@@ -25,6 +25,7 @@ class Row:
     created_at: datetime
     platform: str
     attempts: int = 0
+    claimed: bool = False
     ready_at: datetime | None = None
     sent: str | None = None
     given_up: str | None = None
@@ -44,6 +45,8 @@ class FakeStore:
         self.timer_rows: dict[tuple[str, str], datetime] = {}
         self.cards: dict[tuple[str, str], str] = {}
         self.notes: dict[str, str] = {}
+        self.leases: dict[DueTimer, datetime] = {}
+        self.turns: dict[str, tuple[str, datetime]] = {}
         self.before: defaultdict[str, deque[Callable[[], Awaitable[None]]]] = defaultdict(deque)
 
     async def _fault(self, name: str) -> None:
@@ -93,7 +96,31 @@ class FakeStore:
         return None
 
     async def conversation_of(self, session: str) -> str | None:
-        return next((c.envelope.place.conversation for c in self.commits if session in c.sessions), None)
+        places = (
+            c.envelope.place.conversation for c in self.commits if any(r.session == session for r in c.sessions)
+        )
+        return next(places, None)
+
+    async def open_conversations(self, platform: str) -> Sequence[str]:
+        places = [name for name in self.states if name.startswith(f"{platform}:")]
+        return sorted(n for n in places if any(s.stage.kind != "ended" for s in self.states[n].sessions))
+
+    async def sessions_begun(self, place: str) -> int:
+        return len(self._sessions(place, "/"))
+
+    async def asking(self, within: str, limit: int) -> Sequence[str]:
+        rows = [(s, c) for s, c in self._sessions(within, "/:").values() if s.state in ("asking", "closing")]
+        rows.sort(key=lambda row: row[0].started_at, reverse=True)
+        return list(dict.fromkeys(conversation for _, conversation in rows))[:limit]
+
+    def _sessions(self, place: str, ends: str) -> dict[str, tuple[SessionRow, str]]:
+        """The last row of each session, by its id, where its conversation is `place` or within it."""
+        found = {}
+        for commit in self.commits:
+            name = commit.envelope.place.conversation
+            if name == place or any(name.startswith(place + end) for end in ends):
+                found |= {row.session: (row, name) for row in commit.sessions}
+        return found
 
     async def claim(
         self, now: datetime, limit: int, lease: timedelta, platforms: Sequence[str] | None = None
@@ -109,6 +136,7 @@ class FakeStore:
                 continue
             if platforms is not None and row.platform not in platforms:
                 continue
+            row.attempts, row.claimed = row.attempts + row.claimed, True
             row.ready_at = now + lease
             card = (
                 self.cards.get((row.conversation, row.effect.card or "")) if isinstance(row.effect, Redraw) else None
@@ -131,12 +159,14 @@ class FakeStore:
     async def release(self, platforms: Sequence[str]) -> None:
         for row in self.rows:
             if row.waiting and row.platform in platforms:
-                row.ready_at = None
+                row.ready_at, row.claimed, row.attempts = None, False, row.attempts + row.claimed
+        self.leases.clear()
 
     async def retry_at(self, row: int, at: datetime, error: str) -> None:
         await self._fault("retry_at")
         stored = self.rows[row - 1]
         stored.ready_at, stored.attempts, stored.errors = at, stored.attempts + 1, (*stored.errors, error)
+        stored.claimed = False
 
     async def give_up(self, row: int, error: str) -> None:
         await self._fault("give_up")
@@ -145,7 +175,8 @@ class FakeStore:
     async def next_due(self, platforms: Sequence[str] | None = None) -> datetime | None:
         rows = [row for row in self._first_waiting() if platforms is None or row.platform in platforms]
         moments = [row.ready_at or row.created_at for row in rows]
-        return min([*moments, *self.timer_rows.values()], default=None)
+        timers = [max(timer.at, self.leases.get(timer, timer.at)) for timer in await self.timers()]
+        return min([*moments, *timers], default=None)
 
     def _first_waiting(self) -> Sequence[Row]:
         first: dict[str, Row] = {}
@@ -157,9 +188,26 @@ class FakeStore:
     async def waiting(self) -> int:
         return sum(row.waiting for row in self.rows)
 
-    async def due(self, now: datetime, limit: int) -> Sequence[DueTimer]:
+    async def due(self, now: datetime, limit: int, lease: timedelta) -> Sequence[DueTimer]:
         await self._fault("due")
-        return [timer for timer in await self.timers() if timer.at <= now][:limit]
+        free = [t for t in await self.timers() if t.at <= now and self.leases.get(t, now) <= now][:limit]
+        self.leases |= dict.fromkeys(free, now + lease)
+        return free
+
+    async def timer_at(self, conversation: str, name: str) -> datetime | None:
+        await self._fault("timer_at")
+        return self.timer_rows.get((conversation, name))
+
+    async def take_turn(self, what: str, owner: str, now: datetime, until: datetime) -> bool:
+        held = self.turns.get(what)
+        if held is not None and held[0] != owner and held[1] > now:
+            return False
+        self.turns[what] = (owner, until)
+        return True
+
+    async def end_turn(self, what: str, owner: str) -> None:
+        if self.turns.get(what, ("",))[0] == owner:
+            del self.turns[what]
 
     async def timers(self, prefix: str = "") -> Sequence[DueTimer]:
         listed = [DueTimer(c, name, at) for (c, name), at in self.timer_rows.items() if name.startswith(prefix)]

@@ -7,9 +7,14 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from starlette.applications import Starlette
+from telegram.request import HTTPXRequest
 
+from adapters.telegram.attendance import Attendance
 from adapters.telegram.bot import TelegramBot
+from adapters.telegram.cards import Cards
 from adapters.telegram.codec import WANTED
+from adapters.telegram.hearing import Hearing
+from adapters.telegram.hook import Hook, Webhook
 from adapters.telegram.intake import Intake
 from adapters.telegram.pace import pace_of
 from adapters.telegram.places import Moves
@@ -17,6 +22,7 @@ from adapters.telegram.polling import Polling
 from adapters.telegram.transport import TelegramTransport
 from adapters.telegram.webhook import webhook_route
 from bot.outbox import Outbox
+from bot.pace import Pacer
 from bot.runner import Decide, Runner
 from bot.timers import Timers
 from tests.fakes.clock import ManualClock
@@ -50,13 +56,19 @@ class Rig:
         self.server, self.store, self.clock, self.style = server, store, clock, style
         more = {} if new_id is None else {"new_id": new_id}
         self.runner = Runner(store, decide, clock, **more)
-        self.transport = transport(bot, me, moves, clock, lambda old, new: self.intake.moved(old, new))
+        cards, hearing, pacer = Cards(store), Hearing(bot, me), Pacer() if paced else None
+        self.transport = transport(
+            bot, me, moves, clock, cards, hearing, lambda old, new: self.intake.moved(old, new), pacer
+        )
         paces = {"telegram": pace_of(moves)} if paced else None
         sends = {"telegram": self.transport}
-        self.outbox = Outbox(store, self.runner, sends, clock, jitter=lambda: 1.0, paces=paces)
+        self.outbox = Outbox(store, self.runner, sends, clock, jitter=lambda: 1.0, paces=paces, pacer=pacer)
         self.timers = Timers(store, self.runner, clock)
-        self.intake = Intake(bot, me, moves, store, self.runner, self.transport)
-        self.polling = Polling(bot, me, self.intake, store, clock, timeout=0, jitter=lambda: 1.0)
+        self.intake = Intake(bot, me, moves, store, self.runner, clock, self.transport, cards, hearing)
+        self.attendance = Attendance(me, store, self.runner, clock)
+        self.runner.troubles["telegram"] = self.attendance.troubles
+        self.polling = Polling(bot, self.intake, self.attendance, clock, timeout=0, jitter=lambda: 1.0)
+        self.hook = Hook(bot, Webhook(HOOK, SECRET), self.attendance, clock)
         self.app = Starlette(routes=[webhook_route(self.intake, SECRET)])
 
     async def open(self) -> None:
@@ -89,7 +101,8 @@ async def rig(
 ) -> AsyncIterator[Rig]:
     clock = clock or (server.clock if server else ManualClock(auto=True))
     server = server or TelegramServer(clock, privacy=False)
-    bot = TelegramBot(server.token, server.base_url, {"transport": server.transport()})
+    ways = [HTTPXRequest(httpx_kwargs={"transport": server.transport()}) for _ in range(2)]
+    bot = TelegramBot(server.token, server.base_url, (ways[0], ways[1]))
     await bot.open()
     try:
         moves = Moves()

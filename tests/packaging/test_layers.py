@@ -21,6 +21,7 @@ PLANTED = (
     ("bot/core/words.py", "import socket"),
     ("adapters/limits.py", "import storage.values"),
     ("adapters/telegram/codec.py", "import adapters.terminal.codec"),
+    ("adapters/slack/codec.py", "import adapters.telegram.codec"),
 )
 
 

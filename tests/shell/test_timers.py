@@ -11,7 +11,7 @@ from bot.core.events import TimerDue
 from bot.core.state import Conversation
 from bot.ports import DueTimer
 from bot.runner import Runner
-from bot.timers import REST, Timers, timer_event_id
+from bot.timers import LEASE, Timers, timer_event_id
 from tests.fakes.clock import START, ManualClock, turns, until
 from tests.fakes.envelopes import said
 from tests.fakes.store import FakeStore
@@ -102,7 +102,7 @@ async def test_a_timer_that_the_core_fails_on_rests_and_does_not_hold_up_others(
     assert await timers.fire_due() == 0
     assert len(tries) == 1
     assert list(store.timer_rows) == [("test:1", "grace:s")]  # kept: it is tried again
-    clock.advance(REST)
+    clock.advance(LEASE)
     timers._runner = Runner(store, toy, clock)
     assert await timers.fire_due() == 1
 

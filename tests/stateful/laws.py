@@ -11,9 +11,9 @@ from bot.core.audit import EVENTS
 from bot.core.capture import quote, reference
 from bot.core.codec import decode_envelope, decode_state, encode_envelope, encode_state
 from bot.core.effects import Audit, Clarification, Redraw, Say, SessionRow
-from bot.core.events import ButtonPressed, MessageDeleted, MessageEdited, MessageReceived, TimerDue
+from bot.core.events import ButtonPressed, Forwarded, MessageDeleted, MessageEdited, MessageReceived, TimerDue
 from bot.core.model import Answer, Person
-from bot.core.state import Asking, Conversation, Item, Session
+from bot.core.state import Asking, Conversation, Item, Session, TakeSeveral
 from bot.core.step import step
 from bot.core.view import plain
 from storage.memory import MemoryStore
@@ -62,6 +62,7 @@ def _one_step(world: World, taken: Taken) -> None:
             _clarification(world, taken, record)
     _handed_over(taken)
     _silence(taken)
+    _several(world, taken)
 
 
 def _shape(state: Conversation) -> None:
@@ -76,13 +77,14 @@ def _shape(state: Conversation) -> None:
         kind = session.stage.kind
         if kind == "asking":
             assert round_ is not None
-            assert round_.open_items or any(i.rival for i in round_.items), "asking, but nothing is open"
+            assert round_.open_items or any(i.rivals for i in round_.items), "asking, but nothing is open"
         if kind == "closing" or (kind == "ended" and round_ is not None):
             assert round_ is not None
             assert not round_.open_items, f"{kind}, but something is open"
         for item in _items(session):
             assert (item.status == "resolved") == (item.answer is not None)
-            assert item.rival is None or item.status == "resolved"
+            assert not item.rivals or item.status == "resolved"
+            assert len({rival.by for rival in item.rivals}) == len(item.rivals), "one word a person"
         if isinstance(session.stage, Asking) and round_ is not None:
             assert all(round_.item(n) for n in session.stage.describing.values())
 
@@ -118,7 +120,7 @@ def _outcome(taken: Taken) -> None:
 def actor(taken: Taken) -> Person | None:
     """Whose message, edit or press a step is about. The parts of an album count when the last one is in (RT-11)."""
     event = taken.envelope.event
-    if isinstance(event, MessageReceived | MessageEdited | ButtonPressed):
+    if isinstance(event, MessageReceived | MessageEdited | ButtonPressed | Forwarded):
         return event.person
     if isinstance(event, TimerDue) and event.name == "gather:parts" and taken.before and taken.before.gathering:
         return taken.before.gathering.event.person
@@ -127,14 +129,22 @@ def actor(taken: Taken) -> Person | None:
 
 def may(taken: Taken, session: Session | None, person: Person) -> bool:
     """RD-12, told again in the plainest words. A session that begins in this step is its opener's."""
-    if person.kind != "person" or person.outside or person.name not in LET_IN:
+    inside = not person.outside or (taken.before is not None and taken.before.settings.outsiders)
+    if person.kind != "person" or not inside or person.name not in LET_IN:
         return False
     if session is None or not taken.envelope.place.shared:
         return True
     before = taken.before
     assert before is not None
-    open_to_all = (before.settings.answerers or "requester") in ("anyone", "participants")
-    return open_to_all or person.id == session.requester.id or person.id in session.participants
+    named = {session.requester.id, *session.participants}
+    settings = before.settings
+    by_policy = {
+        "requester": False,
+        "anyone": True,
+        "participants": person.id in before.taken_part,
+        "listed": person.id in settings.listed,
+    }
+    return by_policy[settings.answerers or "requester"] or person.id in named
 
 
 def _who(taken: Taken) -> None:
@@ -153,14 +163,14 @@ def _own_words(taken: Taken) -> bool:
     """Whether the step is about words of the person's own, or about a press."""
     event, gathered = taken.envelope.event, taken.before.gathering if taken.before else None
     heard = [event, *([gathered.event] if gathered else [])]
-    return isinstance(event, MessageEdited | ButtonPressed) or any(
+    return isinstance(event, MessageEdited | ButtonPressed | Forwarded) or any(
         e.forwarded is None for e in heard if isinstance(e, MessageReceived)
     )
 
 
 def _answers(session: Session) -> list[Any]:
     ended = [i for i in _items(session) if i.status != "open"]
-    return [(i.question.id, i.status, _undeleted(i.answer), _undeleted(i.rival)) for i in ended]
+    return [(i.question.id, i.status, _undeleted(i.answer), [_undeleted(rival) for rival in i.rivals]) for i in ended]
 
 
 def _undeleted(answer: Answer | None) -> Answer | None:
@@ -186,8 +196,7 @@ def _clarification(world: World, taken: Taken, record: Clarification) -> None:
         settled = [a for a in taken.step.records if isinstance(a, Audit) and a.event == "answer.conflict_settled"]
         assert settled
         assert earlier is not None
-        assert earlier.rival is not None
-        assert earlier.rival.by == record.answered_by
+        assert record.answered_by in {rival.by for rival in earlier.rivals}
         assert person.id == session.requester.id
 
     question = item.question
@@ -210,6 +219,28 @@ def _clarification(world: World, taken: Taken, record: Clarification) -> None:
     _happened(world, taken, record)
 
 
+def _several(world: World, taken: Taken) -> None:
+    """Several rounds are answered by a yes to their summary; what arrives from elsewhere was decided there."""
+    event, before = taken.envelope.event, taken.before
+    sessions = {r.session for r in taken.step.records if isinstance(r, Clarification)}
+    if len(sessions) > 1:
+        assert before is not None
+        summaries = [p for p in before.pending if isinstance(p.ask, TakeSeveral) and p.asked_of == _by(taken)]
+        meant = [{m.session for m in p.ask.rounds} for p in summaries if isinstance(p.ask, TakeSeveral)]
+        assert any(sessions <= named for named in meant), sessions
+    if isinstance(event, Forwarded):
+        sent = [f.event for t in world.taken for f in t.commit.state.forwards]
+        assert event in sent
+        was = before.session(event.session) if before else None
+        if was is not None and was.round is not None and was.round.revision != event.revision:
+            assert not sessions, "recorded for questions that nobody has seen (RD-15)"
+
+
+def _by(taken: Taken) -> str | None:
+    person = actor(taken)
+    return None if person is None else person.id
+
+
 def _marked(record: Clarification, earlier: Item | None) -> None:
     """A deleted message withdraws nothing: the same answer, its reference marked (RD-13)."""
     assert earlier is not None
@@ -224,12 +255,14 @@ def _happened(world: World, taken: Taken, record: Clarification) -> None:
     match = REFERENCE.fullmatch(record.user_message_ref)
     assert match, record.user_message_ref
     room = taken.envelope.place.conversation.removeprefix("fake:")
-    for number, words in (match.group(1, 2), match.group(3, 4)):
+    first, at, origin = match[1].partition("@")  # an act in another place names it
+    room = origin.removeprefix("fake:") if at else room
+    for number, words in ((first, match[2]), match.group(3, 4)):
         if number is None:
             continue
         act = world.acts.get((room, number))
         assert act is not None, f"{number} never happened: {record.user_message_ref}"
-        if number == match[1]:
+        if number == first:
             assert record.answered_by == f"fake:{act.person}", record.user_message_ref
         texts = [quote(clean(text).replace("@askfirst ", "")) for text in act.texts]
         long = any(len(text) >= PASTE for text in act.texts)  # joined with what came behind it

@@ -64,6 +64,15 @@ ANSWERS = (
     "ask me tomorrow",
     "enough, draft with what you have",
     "cancel",
+    "accept all mine",
+    "accept all mine except #1 2: B",
+    "accept recommendations for #1, #2",
+    "#1, #2 except #2 1: C",
+    "#1 2: B; #2 1: A",
+    "#2: B",
+    "#2: accept recommendations",
+    "ok #1, #2",
+    "#1, #9",
     "go on",
     "something else",
     "the board, none of them engineers",
@@ -91,6 +100,12 @@ COMMANDS = (
     "/start",
     "/settings answers anyone",
     "/settings answers requester",
+    "/settings answers participants",
+    "/settings answers listed @ana @ben",
+    "/settings listed remove @ben",
+    "/settings outsiders on",
+    "/settings outsiders off",
+    "/new lit-review this",
     "/settings pack triage",
     "!status",
     "/cancel@somebot",
@@ -113,6 +128,7 @@ FORGED = (
     "x:0000000001",
     "z:z:z",
 )
+SEVERAL = tuple(text for text in ANSWERS if "#" in text or "mine" in text)
 FILES = (["a.pdf"], ["refs.bib"], ["draft.docx", "review_1.pdf"])
 
 texts = st.one_of(st.sampled_from(REQUESTS), st.sampled_from(ANSWERS), st.sampled_from(ANSWERS))
@@ -149,6 +165,7 @@ class Conversations(RuleBasedStateMachine):
     def begins(self, request: str, answerers: str) -> None:
         """So that most runs have something on the table."""
         self.world.say("ana", "ana", request)
+        self.world.say("club", "ana", "@askfirst review my paper")
         self.world.say("team", "ana", f"/settings answers {answerers}")
         self.world.say("team", "ana", f"@askfirst {request}")
         self.world.go()
@@ -175,6 +192,15 @@ class Conversations(RuleBasedStateMachine):
     @rule(room=groups, person=members, text=texts, addressed=st.booleans(), send=often)
     def in_a_group(self, room: str, person: str, text: str, addressed: bool, send: bool) -> None:
         self.world.say(room, person, f"@askfirst {text}" if addressed else text)
+        self.world.go(send=send)
+
+    @rule(text=st.sampled_from(SEVERAL), answer=st.sampled_from(("yes", "yes", "no", "")), send=often)
+    def several_rounds(self, text: str, answer: str, send: bool) -> None:
+        """Two intakes here and others elsewhere, taken by number; the yes is passed on when time passes."""
+        self.world.say("ana", "ana", "/new review my paper")
+        self.world.say("ana", "ana", text)
+        if answer:
+            self.world.say("ana", "ana", answer)
         self.world.go(send=send)
 
     @rule(room=groups, person=members, text=st.sampled_from(laws.TALK))

@@ -45,7 +45,7 @@ async def test_a_backup_while_others_write_is_one_moment(store: RecordStore, pat
         return n
 
     writing = asyncio.create_task(write())
-    target = await backup(path, tmp_path / "copy.db")
+    target = await backup(str(path), tmp_path / "copy.db")
     stop.set()
     assert await writing >= 20
     assert sorted(file.name for file in tmp_path.iterdir() if file.name.startswith("copy")) == ["copy.db"]
@@ -62,16 +62,16 @@ async def test_a_backup_never_replaces_a_file(store: RecordStore, path: Path, tm
     target = tmp_path / "copy.db"
     target.write_text("precious")
     with pytest.raises(StoreUnavailable, match="exists already"):
-        await backup(path, target)
+        await backup(str(path), target)
     assert target.read_text() == "precious"
 
 
 async def test_there_must_be_something_to_copy_and_a_place_for_it(path: Path, tmp_path: Path) -> None:
     with pytest.raises(StoreUnavailable, match="there is no database"):
-        await backup(path, tmp_path / "copy.db")
+        await backup(str(path), tmp_path / "copy.db")
     await (await open_store(str(path))).close()
     with pytest.raises(StoreUnavailable, match="does not exist"):
-        await backup(path, tmp_path / "missing" / "copy.db")
+        await backup(str(path), tmp_path / "missing" / "copy.db")
 
 
 async def test_a_damaged_database_is_not_backed_up_in_silence(store: RecordStore, path: Path, tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ async def test_a_damaged_database_is_not_backed_up_in_silence(store: RecordStore
             "UPDATE sqlite_master SET sql = replace(sql, 'revision > 0', 'revision > 99') WHERE name = 'conversation'"
         )
     with pytest.raises(StoreUnavailable, match=r"damaged.*No backup was made"):
-        await backup(path, tmp_path / "copy.db")
+        await backup(str(path), tmp_path / "copy.db")
     assert [file.name for file in tmp_path.iterdir() if file.name.startswith("copy")] == []
 
 
@@ -95,5 +95,5 @@ async def test_a_failure_in_the_middle_leaves_nothing(
 
     monkeypatch.setattr(backup_module, "_copy", fail)
     with pytest.raises(StoreUnavailable):
-        await backup(path, tmp_path / "copy.db")
+        await backup(str(path), tmp_path / "copy.db")
     assert [file.name for file in tmp_path.iterdir() if file.name.startswith("copy")] == []

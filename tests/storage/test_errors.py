@@ -62,11 +62,6 @@ async def test_a_file_that_is_no_database_is_left_untouched(tmp_path: Path) -> N
     assert path.read_text() == "Dear Ana, " * 500
 
 
-async def test_postgresql_is_named_as_not_built_in() -> None:
-    with pytest.raises(StoreUnavailable, match=r"askfirst\[postgres\]"):
-        await open_store("postgresql://localhost/askfirst")
-
-
 async def test_another_program_that_holds_the_write_lock(store: SqliteStore, path: Path) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")

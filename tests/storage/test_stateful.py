@@ -1,4 +1,4 @@
-"""The reference store and the SQLite store, driven side by side: they must never differ in what they say."""
+"""The reference store and a real one, driven side by side: they must never differ in what they say."""
 
 from __future__ import annotations
 
@@ -7,14 +7,20 @@ import shutil
 import tempfile
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 from bot.ports import Commit, DuplicateEvent, Settle, StaleRevision, Store
 from storage import open_store
@@ -22,6 +28,7 @@ from storage.memory import MemoryStore
 from storage.records import RecordStore
 from storage.rows import Unstorable
 from storage.verify import heads, verify
+from tests.fakes.postgres import PostgresServer
 from tests.storage.build import (
     LEASE,
     after,
@@ -70,10 +77,9 @@ class Stores(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.runner = asyncio.Runner()
-        self.folder = Path(tempfile.mkdtemp())
-        self.path = str(self.folder / "askfirst.db")
+        self.url = self.new_database()
         self.memory: RecordStore = MemoryStore()
-        self.sqlite: RecordStore = self.runner.run(open_store(self.path))
+        self.real: RecordStore = self.runner.run(open_store(self.url))
         self.now = 0
         self.events = 0
         self.revisions = dict.fromkeys(PLACES, 0)
@@ -81,10 +87,12 @@ class Stores(RuleBasedStateMachine):
         self.claimed: list[int] = []
         self.done: list[Commit] = []
 
+    def new_database(self) -> str:
+        raise NotImplementedError
+
     def teardown(self) -> None:
-        self.runner.run(self.sqlite.close())
+        self.runner.run(self.real.close())
         self.runner.close()
-        shutil.rmtree(self.folder)
 
     def both(self, ask: Callable[[Any], Awaitable[Any]]) -> Any:
         """Ask both; they must answer the same, errors included."""
@@ -95,7 +103,7 @@ class Stores(RuleBasedStateMachine):
             except (DuplicateEvent, StaleRevision, Unstorable) as problem:
                 return type(problem)
 
-        ours, theirs = self.runner.run(answer(self.memory)), self.runner.run(answer(self.sqlite))
+        ours, theirs = self.runner.run(answer(self.memory)), self.runner.run(answer(self.real))
         assert ours == theirs
         return ours
 
@@ -158,6 +166,10 @@ class Stores(RuleBasedStateMachine):
         rows = self.both(lambda store: store.claim(after(self.now), limit, LEASE, platforms))
         self.claimed += [row.row for row in rows]
 
+    @rule(limit=st.integers(1, 3))
+    def timers_are_taken(self, limit: int) -> None:
+        self.both(lambda store: store.due(after(self.now), limit, LEASE))
+
     @precondition(lambda self: self.claimed)
     @rule(data=st.data(), how=st.sampled_from(["settle", "settle with event", "retry", "give up"]))
     def a_claimed_row_ends(self, data: st.DataObject, how: str) -> None:
@@ -174,12 +186,11 @@ class Stores(RuleBasedStateMachine):
 
     @rule()
     def the_program_is_started_again(self) -> None:
-        self.runner.run(self.sqlite.close())
-        self.sqlite = self.runner.run(open_store(self.path, create=False))
+        self.runner.run(self.real.close())
+        self.real = self.runner.run(open_store(self.url, create=False))
 
     @invariant()
     def they_say_the_same(self) -> None:
-        now = after(self.now)
         for place in PLACES:
             self.both(partial(_load, place))
             self.both(partial(_owner, place))
@@ -189,7 +200,6 @@ class Stores(RuleBasedStateMachine):
         self.both(lambda store: store.next_due())
         self.both(lambda store: store.next_due(("terminal",)))
         self.both(lambda store: store.waiting())
-        self.both(lambda store: store.due(now + timedelta(seconds=9), 3))
         self.both(lambda store: store.timers("re"))
         self.both(lambda store: store.posted_count("terminal"))
         self.both(heads)
@@ -208,7 +218,33 @@ class Stores(RuleBasedStateMachine):
         return problem
 
 
-TestStores = Stores.TestCase
-TestStores.settings = settings(
-    max_examples=15, stateful_step_count=25, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
+class OnSqlite(Stores):
+    def new_database(self) -> str:
+        self.folder = Path(tempfile.mkdtemp())
+        return str(self.folder / "askfirst.db")
+
+    def teardown(self) -> None:
+        super().teardown()
+        shutil.rmtree(self.folder)
+
+
+class OnPostgres(Stores):
+    def __init__(self, server: PostgresServer) -> None:
+        self.server = server
+        super().__init__()
+
+    def new_database(self) -> str:
+        return self.runner.run(self.server.emptied())
+
+
+def runs(examples: int, steps: int) -> settings:
+    slow = [HealthCheck.too_slow]
+    return settings(max_examples=examples, stateful_step_count=steps, deadline=None, suppress_health_check=slow)
+
+
+def test_sqlite_and_the_reference_store() -> None:
+    run_state_machine_as_test(OnSqlite, settings=runs(15, 25))
+
+
+def test_postgres_and_the_reference_store(postgres: PostgresServer) -> None:
+    run_state_machine_as_test(partial(OnPostgres, postgres), settings=runs(6, 20))

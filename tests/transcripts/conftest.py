@@ -27,7 +27,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ChatFile |
     return collect(file_path, parent, core)
 
 
-NAMES = {"terminal": "askfirst", "fake": "askfirst", "telegram": "askfirst"}
+NAMES = {"terminal": "askfirst", "fake": "askfirst", "telegram": "askfirst", "slack": "askfirst"}
 PLAYBOOKS = Path(__file__).parent / "playbooks"  # short ones, so that a transcript is about the conversation
 
 
@@ -47,6 +47,11 @@ def core(directives: dict[str, str]) -> Decide:
     return functools.partial(
         step,
         book=dataclasses.replace(
-            bundled(), access=access, default_pack=pack, bot_names=NAMES, tap_pause={"*": timedelta(0)}
+            bundled(),
+            access=access,
+            default_pack=pack,
+            default_answerers={"*": "requester"},
+            bot_names=NAMES,
+            tap_pause={"*": timedelta(0)},
         ),
     )

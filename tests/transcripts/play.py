@@ -30,13 +30,16 @@ async def happened(transcript: Transcript, stage: str, core: Core) -> list[list[
     directives = {name: value for name, value in transcript.directives.items() if name not in OWN}
     played = STAGES[stage](core(directives))
     lines = []
-    for part in transcript.parts:
-        if part.act is None:
-            continue
-        try:
-            lines.append(written(part.act, await played.play(part.act)))
-        except CannotPlay as error:  # written down like everything else: that a button is gone is worth a line
-            lines.append([f"bot! not possible: {error}"])
+    try:
+        for part in transcript.parts:
+            if part.act is None:
+                continue
+            try:
+                lines.append(written(part.act, await played.play(part.act)))
+            except CannotPlay as error:  # written down like everything else: that a button is gone is worth a line
+                lines.append([f"bot! not possible: {error}"])
+    finally:
+        await played.close()
     return lines
 
 

@@ -13,6 +13,7 @@ from adapters.terminal.chat import Chat
 from adapters.terminal.codec import Line, Press, Shown, envelope, find_button
 from adapters.terminal.transport import order_of_line, order_of_message
 from bot.core.effects import Clarification, ClearTimer, Message, Redraw, Say, SessionRow, SetTimer
+from bot.core.elsewhere import OpenRound, reachable, root
 from bot.core.events import ButtonPressed, Envelope, Ignored, MessageEdited, MessagePosted, MessageReceived, TimerDue
 from bot.core.model import Material
 from bot.core.state import Conversation
@@ -33,6 +34,8 @@ Happened = list[Said | Noted]
 
 class Stage(Protocol):
     async def play(self, act: Act) -> Happened: ...
+
+    async def close(self) -> None: ...
 
 
 class CannotPlay(Exception):
@@ -123,6 +126,8 @@ class CoreStage:
         self._posted = self._rows = 0
         self._notes = Notes()
 
+    async def close(self) -> None: ...
+
     async def play(self, act: Act) -> Happened:
         happened: Happened = []
         possible(act, self._drawn)
@@ -139,6 +144,7 @@ class CoreStage:
             made = envelope(line, line.id or "", order_of_line(self._posted), button)
             self._step(_as_of_fake(made), happened)
             self._send(happened)
+            self._ring(happened)
         return happened
 
     def _step(self, made: Envelope, happened: Happened) -> None:
@@ -151,6 +157,10 @@ class CoreStage:
         made = made.model_copy(update={"at": self._clock.now(), "new_id": self._new_id(), "about": about})
         state = self._states.get(key)
         step = self._decide(state, made)
+        while step.wants:
+            found = {"numbered": self._begun(key), "elsewhere": self._elsewhere(made)}
+            made = made.model_copy(update={want: found[want] for want in step.wants})
+            step = self._decide(state, made)
         revision = 1 if state is None else state.revision + 1
         self._states[key] = step.state.model_copy(update={"revision": revision})
         self._seen.add(made.event_id)
@@ -170,6 +180,15 @@ class CoreStage:
         clarifications = tuple(r for r in step.records if isinstance(r, Clarification))
         sessions = tuple(r for r in step.records if isinstance(r, SessionRow))
         happened += self._notes.of(clarifications, sessions, step.outcome, step.reason)
+
+    def _begun(self, key: str) -> int:
+        return sum(state.counted for name, state in self._states.items() if root(name) == root(key))
+
+    def _elsewhere(self, made: Envelope) -> tuple[OpenRound, ...]:
+        person = getattr(made.event, "person", None)
+        here = made.place.conversation
+        states = [s for name, s in self._states.items() if not made.place.shared or root(name) == root(here)]
+        return () if person is None else reachable(states, person, here)
 
     def _send(self, happened: Happened) -> None:
         while self._waiting:
@@ -195,6 +214,11 @@ class CoreStage:
     def _ring(self, happened: Happened) -> None:
         while due := sorted((at, *key) for key, at in self._timers.items() if at <= self._clock.now()):
             at, key, name = due[0]
+            for forward in self._states[key].forwards:
+                if forward.name == name:
+                    there = self._states[forward.place].place
+                    event_id = f"{name}:{key}"
+                    self._step(Envelope(event_id=event_id, place=there, at=at, event=forward.event), happened)
             made = Envelope(
                 event_id=timer_event_id(DueTimer(key, name, at)),
                 place=self._states[key].place,
@@ -261,6 +285,8 @@ class Shell:
         self.store, self.clock = FakeStore(), ManualClock()
         self._read = 0
         self._notes = Notes()
+
+    async def close(self) -> None: ...
 
     def stored(self) -> Iterator[Noted]:
         fresh: list[Commit] = self.store.commits[self._read :]

@@ -7,8 +7,7 @@ from contextlib import AsyncExitStack
 from typing import Any
 
 from adapters.telegram.transport import TelegramTransport
-from bot.core.effects import Message, Redraw, Reply, Say
-from bot.core.events import Envelope
+from bot.core.effects import Message, Redraw, Say
 from bot.ports import Handled
 from bot.runner import Decide
 from tests.fakes.clock import ManualClock
@@ -51,6 +50,7 @@ class TelegramStage(Shell):
         possible(act, noting.drawn)
         if act.kind == "clock":
             self.clock.advance(act.by)
+            await made.attendance.note(made.polling.offset)  # time passes with the bot in its place
         else:
             for update in self._delivered(act, noting):
                 await self._deliver(made, update, act.kind == "again")
@@ -59,6 +59,9 @@ class TelegramStage(Shell):
         await made.outbox.drain()
         duplicates = [Noted("duplicate") for one in self._outcomes if one == "duplicate"]
         return [*noting.happened, *duplicates, *self.stored()]
+
+    async def close(self) -> None:
+        await self._stack.aclose()
 
     async def _ready(self) -> Rig:
         if self._rig is None:
@@ -92,6 +95,7 @@ class TelegramStage(Shell):
             if again:
                 self._server.updates.again(update)
                 made.polling.offset = min(made.polling.offset or update.id, update.id)
+            await made.attendance.note(made.polling.offset)  # it has polled all the while: the clock jumps here
             while await made.polling.look():  # the next look confirms the one before
                 pass
         else:
@@ -177,7 +181,7 @@ class _Noting(TelegramTransport):
         files = [m.content["document"]["file_name"] for m in new if "document" in m.content]
         text = "\n".join(m.text for m in new if "document" not in m.content)
         only_to = None if say.only_to is None else self.stage.called(chat)
-        rows = _rows(new)
+        rows = _rows(new, say.message)
         self.happened.append(
             Said(self.stage.name_of(home), text, rows, tuple((name, media[name]) for name in files), only_to=only_to)
         )
@@ -190,22 +194,24 @@ class _Noting(TelegramTransport):
         sent = await super().redraw(conversation, message, redraw)
         chat = int(conversation.partition(":")[2])
         shown = self.stage.shown(chat, int(message))
-        self.happened.append(Said(self.stage.name_of(chat), shown.text, _rows([shown]), redrawn=True))
+        self.happened.append(Said(self.stage.name_of(chat), shown.text, _rows([shown], redraw.message), redrawn=True))
         name = next(name for name, one in self.posted.items() if one is shown)
         self.drawn[name].append(redraw.message)
         return sent
 
-    async def reply(self, envelope: Envelope, reply: Reply) -> None:
-        await super().reply(envelope, reply)
-        event: Any = envelope.event
-        query = self.stage._server.queries[event.ref.id]
-        if query.answer:
-            room = self.stage.name_of(int(envelope.place.conversation.partition(":")[2]))
+    async def notice(self, query: str, words: str) -> None:
+        await super().notice(query, words)
+        shown = self.stage._server.queries[query]
+        if shown.answer:
             # Cut where Telegram's room for notices ends; the transcript has the whole.
-            assert reply.text.startswith(query.answer.removesuffix("…"))
-            self.happened.append(Said(room, reply.text, only_to=query.person.first_name))
+            assert words.startswith(shown.answer.removesuffix("…"))
+            self.happened.append(
+                Said(self.stage.name_of(shown.message.chat.id), words, only_to=shown.person.first_name)
+            )
 
 
-def _rows(messages: list[Shown]) -> tuple[tuple[str, ...], ...]:
-    """Telegram's rows hold eight at most; a transcript's rows are as they were meant."""
-    return tuple(tuple(row) for message in messages for row in message.labels)
+def _rows(messages: list[Shown], meant: Message) -> tuple[tuple[str, ...], ...]:
+    """Telegram breaks rows and lengthens labels as a phone has room; a transcript's rows are as they were meant."""
+    shown = [button["callback_data"] for message in messages for button in message.buttons]
+    assert shown == [button.token for row in meant.buttons for button in row]
+    return tuple(tuple(button.label for button in row) for row in meant.buttons)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from bot.core import view
-from bot.core.capture import document
-from bot.core.flows import handover, intake
+from collections.abc import Mapping
+
+from bot.core import scope, view
+from bot.core.flows import disputing, handover, intake
 from bot.core.model import Answer, MessageRef, Person
-from bot.core.replies.reading import Reading
+from bot.core.replies.reading import ItemReading, Reading
 from bot.core.state import Amend, Ended, Round, Session
 from bot.core.turn import Turn
 
@@ -29,8 +30,23 @@ def last_closed(turn: Turn, person: Person, about: str | None) -> tuple[Session,
     return found
 
 
+LOCKED = (
+    "The scope is locked, and that answer is part of it. /jump 3 opens the re-confirm, where you describe the change."
+)
+
+
+def locked(session: Session, round_: Round, answers: Mapping[int, ItemReading]) -> bool:
+    """Whether a change would reach into a locked scope: a lock refuses it and says what would lift it (RD-13)."""
+    if session.spec is None or not session.spec.lock.locked:
+        return False
+    return any((i := round_.item(n)) is not None and i.question.field in scope.INPUTS for n in answers)
+
+
 def propose(turn: Turn, session: Session, round_: Round, reading: Reading, person: Person, ref: MessageRef) -> bool:
     """Offer the change for confirmation. False when the reading changes nothing that can be changed."""
+    if locked(session, round_, reading.answers):
+        turn.refuse(person, "the scope is locked", LOCKED, session=session)
+        return True
     answers: dict[int, Answer] = {}
     lines: list[str] = [f"{e.item}: {e.message}" if e.item != "?" else e.message for e in reading.errors]
     for number, item_reading in sorted(reading.answers.items()):
@@ -39,7 +55,7 @@ def propose(turn: Turn, session: Session, round_: Round, reading: Reading, perso
             continue
         answer = intake.answer_from(item.question, item_reading, "user_response", person, ref, turn)
         if item.answer is not None and item.status == "resolved":
-            if intake.same(item.answer, answer):
+            if disputing.same(item.answer, answer):
                 lines.append(f"{number} is {view.answer_words(item.question, answer)} already.")
                 continue
             was = view.answer_words(item.question, item.answer)
@@ -72,6 +88,8 @@ def propose(turn: Turn, session: Session, round_: Round, reading: Reading, perso
 def _question(session: Session) -> str:
     if isinstance(session.stage, Ended) and session.stage.how != "completed":
         return f"This intake was {session.stage.how} and nothing was handed on. Change its record all the same?"
+    if session.stage.kind != "ended":
+        return "That round is closed. Change its answer all the same?"
     return "This round is closed and its result was handed on. Change it, and send the change after it?"
 
 
@@ -105,6 +123,6 @@ def send_again(turn: Turn, session: Session, round_: Round, lines: list[str]) ->
     if session.stage.kind != "ended" or session.stage.how != "completed":
         turn.tell(*lines, session=session, round_=round_)
         return
-    made = document(session, turn.surface)
+    made = turn.document(session)
     lead = " ".join((*lines, "The changed result goes after the first one."))
     turn.say(view.with_document(made, handover.title(turn, session), lead), session=session)

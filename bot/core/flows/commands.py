@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bot.core import view
-from bot.core.capture import iso, quote
-from bot.core.flows import handover, intake, opening, replying
+from bot.core import spec_view, view
+from bot.core.capture import quote
+from bot.core.flows import handover, intake, opening, phases, replying, settings, spec_steps, threads
 from bot.core.model import MessageRef, Person
 from bot.core.state import Asking, Session
 from bot.core.turn import Turn
@@ -20,7 +20,8 @@ HELP = (
 def run(turn: Turn, word: str, rest: str, person: Person, ref: MessageRef) -> None:
     """Carry out one command."""
     session = turn.state.current
-    if person.outside and word not in ("help", "start", "status"):  # RD-12
+    allowed = ("help", "start", "status", *(("new", "cancel", "resume") if turn.settings.outsiders else ()))
+    if person.outside and word not in allowed:  # RD-12
         turn.audit("access.answer_refused", session, person, reason=f"/{word} from outside")
         turn.refuse(person, "from outside", "People from outside can look at /status here, and no more.")
         return
@@ -28,7 +29,7 @@ def run(turn: Turn, word: str, rest: str, person: Person, ref: MessageRef) -> No
         case "help":
             turn.tell(*HELP, *_commands_of(turn), session=session)
         case "start":
-            _start(turn, session, rest)
+            _start(turn, session, rest, person, ref)
         case "status":
             turn.tell(*_status(turn), session=session)
         case "new":
@@ -45,7 +46,7 @@ def run(turn: Turn, word: str, rest: str, person: Person, ref: MessageRef) -> No
         case "export":
             _export(turn, session, rest)
         case "settings":
-            _settings(turn, rest, person)
+            settings.settings(turn, rest, person)
 
 
 def _commands_of(turn: Turn) -> tuple[str, ...]:
@@ -60,6 +61,8 @@ def name_of(session: Session) -> str:
 
 def where(session: Session) -> str:
     round_ = session.round
+    if session.spec is not None and session.stage.kind != "ended":
+        return f"{spec_view.name_of(session.spec.phase)}, {spec_view.phase_words(session, session.spec.phase)}"
     if session.stage.kind == "routing":
         return "waiting for your choice of workflow"
     if session.stage.kind == "asking" and round_ is not None:
@@ -73,11 +76,18 @@ def where(session: Session) -> str:
 def _status(turn: Turn) -> list[str]:
     """Where things stand, in a few lines: the active session, what is open and why, the paused ones."""
     session = turn.state.current
+    if session is not None and session.spec is not None:
+        ahead = phases.ahead(turn, session).words
+        return spec_view.status(session, turn.policy(session).bulk_accept, ahead)
     paused = [s for s in turn.state.sessions if s.stage.kind != "ended" and s.id != turn.state.active]
     ended = [s for s in turn.state.sessions if s.stage.kind == "ended"]
     lines: list[str] = []
     if session is None:
-        lines.append("Nothing is open here.")
+        beside = threads.open_here(turn)
+        lines += [
+            f"Open in a thread: #{r.number} {r.title}: {len(r.open)} of {len(r.questions)} open" for r in beside
+        ]
+        lines += [] if beside else ["Nothing is open here."]
     else:
         lines.append(f"Open: {name_of(session)}: {where(session)}.")
         round_ = session.round
@@ -85,21 +95,36 @@ def _status(turn: Turn) -> list[str]:
             if round_.open_items:
                 lines.append(view.still_open(round_, turn.policy(session).bulk_accept))
                 lines.append(f"Why it matters: {round_.open_items[0].question.why}")
-            if any(i.rival for i in round_.items):
+            if any(i.rivals for i in round_.items):
                 lines.append("⚠ Two people differ on one answer; the requester has to choose.")
         if session.undelivered:
             lines.append(f"⚠ The last card could not be delivered: {session.undelivered}")
     lines += [f"Paused: {name_of(s)}: {where(s)}. /resume {s.number}" for s in paused[-3:]]
+    lines += [f"⚠ {words}" for words in turn.envelope.trouble or ()]
     if not paused and session is None and ended:
         last = ended[-1]
         lines.append(f"Last: {name_of(last)}: {where(last)}. /export {last.number}")
     return lines
 
 
-def _start(turn: Turn, session: Session | None, payload: str) -> None:
-    """Greets, and opens nothing (RT-14). During a session it shows the open round; it never begins anew."""
+def _start(turn: Turn, session: Session | None, payload: str, person: Person, ref: MessageRef) -> None:
+    """Greets, and opens nothing (RT-14). During a session it shows the open round; it never begins anew.
+
+    A link that names a workflow is its command (RT-2); any other payload is a plain start that says so.
+    """
+    linked = turn.pack.workflow_by_command(payload) if payload and not payload.startswith(("/", "!")) else None
+    if linked is not None and session is None:
+        opening.first_message(turn, person, linked.call, (), ref)
+        return
+    if linked is not None and session is not None and session.stage.kind in ("routing", "asking"):
+        lead = (
+            f"You are in {handover.destination(session)} (#{session.number}); the link is for {linked.title}.",
+            "Leave the present one for now and start that? Nothing is lost either way.",
+        )
+        opening.offer_to_leave(turn, session, person, linked.call, (), ref, lead)
+        return
     lines = []
-    if payload:
+    if payload and linked is None:
         lines.append(f"I don't know the link “{quote(payload)}”; nothing is changed by it.")
     if session is None:
         turn.tell(*lines, *HELP[:2], "What do you need?")
@@ -151,6 +176,8 @@ def again(turn: Turn, session: Session) -> None:
     """Show an open session's card anew: the same questions, never asked as new ones."""
     if session.stage.kind == "routing":
         opening.show_menu(turn, session, anew=True)
+    elif session.spec is not None:
+        spec_steps.again(turn, session)
     elif session.round is not None:
         intake.show_card(turn, session, session.round, anew=True)
         turn.audit("round.reposted", session, round_=session.round, round=session.round.number)
@@ -166,38 +193,3 @@ def _export(turn: Turn, session: Session | None, rest: str) -> None:
         turn.tell("There is no such intake here to export.", *_status(turn))
         return
     handover.show_record(turn, session)
-
-
-def _settings(turn: Turn, rest: str, person: Person) -> None:
-    """`/settings`, `/settings pack triage`, `/settings answers anyone`."""
-    words = rest.split()
-    settings = turn.state.settings
-    if words and person.outside:
-        turn.refuse(person, "from outside", "People from outside can not change the settings of this place.")
-        return
-    if len(words) == 2 and words[0] == "pack" and words[1] in turn.book.packs:
-        settings = settings.model_copy(update={"pack": words[1]})
-    elif words[:1] == ["answers"] and any(
-        s.stage.kind != "ended" and s.requester.id != person.id for s in turn.state.sessions
-    ):
-        turn.refuse(
-            person, "not the requester", "Only the requester of the open intake can change who may answer it."
-        )
-        return
-    elif len(words) == 2 and words[0] == "answers" and words[1] in ("requester", "participants", "anyone"):
-        settings = settings.model_copy(update={"answerers": words[1]})
-    elif words:
-        turn.outcome, turn.reason = "refused", "unknown setting"
-        turn.tell(
-            f"I don't know the setting “{quote(rest)}”; nothing is changed.",
-            f"/settings pack {'|'.join(sorted(turn.book.packs))} · /settings answers requester|participants|anyone",
-        )
-        return
-    if words:
-        turn.set(settings=settings)
-        turn.audit("access.settings_changed", None, person, setting=words[0], value=words[1], at=iso(turn.at))
-    answers = turn.book.answerers_for(turn.surface, settings.answerers)
-    turn.tell(
-        f"Pack: {turn.book.pack_for(turn.surface, settings.pack).name}. Who may answer in a shared place: {answers}.",
-        f"/settings pack {'|'.join(sorted(turn.book.packs))} · /settings answers requester|participants|anyone",
-    )

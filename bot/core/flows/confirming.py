@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from bot.core import view
 from bot.core.capture import confirmed
-from bot.core.flows import amending, intake, opening, replying
-from bot.core.flows.words import yes_or_no
-from bot.core.model import MessageRef, Person
+from bot.core.flows import amending, disputing, intake, opening, replying, several
+from bot.core.flows.words import words_of, yes_or_no
+from bot.core.model import Answer, MessageRef, Person
 from bot.core.replies.reading import Proposal, Reading
-from bot.core.state import Amend, LeaveSession, Pending, PickRound, Round, TakeReading
+from bot.core.state import Amend, Item, LeaveSession, Pending, PickNumber, PickRound, Round, TakeReading, TakeSeveral
 from bot.core.state import Settle as SettleConflict
 from bot.core.turn import Turn
 
@@ -35,6 +35,10 @@ def decide(turn: Turn, pending: Pending, choice: str, person: Person, ref: Messa
             opening.leave(turn, pending.ask, choice, person, pending.ref)
         case PickRound():
             _pick(turn, pending, pending.ask, choice, person)
+        case TakeSeveral():
+            several.decide(turn, pending.ask, choice, person, proof)
+        case PickNumber():
+            several.picked(turn, pending.ask, choice, person, pending.ref)
 
 
 def choices(pending: Pending) -> tuple[str, ...]:
@@ -42,16 +46,22 @@ def choices(pending: Pending) -> tuple[str, ...]:
     match pending.ask:
         case TakeReading(proposals=offered) | PickRound(rounds=offered):
             return (*(str(i) for i in range(len(offered))), "n")
+        case PickNumber():
+            return ("0", "1", "n")
+        case SettleConflict(by=by):
+            return (*(disputing.switch_token(n) for n in range(max(1, len(by)))), "n")
         case _:
             return ("y", "n")
 
 
 def _several(pending: Pending) -> bool:
-    return isinstance(pending.ask, PickRound) or len(choices(pending)) > 2
+    return isinstance(pending.ask, PickRound | PickNumber) or len(choices(pending)) > 2
 
 
 def _chosen(pending: Pending, choice: str) -> str:
     """The answer in a word, for the question's card."""
+    if isinstance(pending.ask, SettleConflict):
+        return next((label for end, label in pending.choices if end == choice), choice)
     if choice == "n":
         return "no"
     return f"{int(choice) + 1}" if _several(pending) else "yes"
@@ -60,7 +70,7 @@ def _chosen(pending: Pending, choice: str) -> str:
 def _reading(turn: Turn, ask: TakeReading, choice: str, person: Person, proof: MessageRef) -> None:
     session = turn.state.session(ask.session)
     round_ = next((r for r in session.rounds if r.id == ask.round), None) if session else None
-    if session is None or round_ is None or session.stage.kind not in ("asking", "closing"):
+    if session is None or round_ is None or not intake.on_the_table(session, round_):
         turn.tell("That round is over; nothing was recorded by this.")
         return
     if choice == "n":
@@ -90,19 +100,27 @@ def _taken(round_: Round, proposal: Proposal) -> Reading:
     return Reading(kind="answers", answers=proposal.answers, accepted=accepted)
 
 
+def _chosen_rival(ask: SettleConflict, item: Item | None, choice: str) -> Answer | None:
+    """The answer that a choice switches to; for *keep*, any that it turns down. None when the dispute is over."""
+    if item is None or not item.rivals:
+        return None
+    by = {disputing.switch_token(n): person for n, person in enumerate(ask.by)}.get(choice)
+    return next((rival for rival in item.rivals if by is None or rival.by == by), None)
+
+
 def _conflict(turn: Turn, ask: SettleConflict, choice: str, person: Person, proof: MessageRef) -> None:
     """The requester keeps the first answer or switches to the other person's (RD-12)."""
     session = turn.state.session(ask.session)
     round_ = next((r for r in session.rounds if r.id == ask.round), None) if session else None
     item = round_.item(ask.number) if round_ else None
-    if session is None or round_ is None or item is None or item.rival is None:
+    rival = _chosen_rival(ask, item, choice)
+    if session is None or round_ is None or item is None or rival is None:
         turn.tell("That is settled already.")
         return
-    rival = item.rival
-    items = tuple(i.model_copy(update={"rival": None}) if i.number == item.number else i for i in round_.items)
+    items = tuple(i.model_copy(update={"rivals": ()}) if i.number == item.number else i for i in round_.items)
     round_ = round_.model_copy(update={"items": items})
     session = turn.put_round(session, round_)
-    switched = choice == "y"
+    switched = choice != "n"
     turn.audit(
         "answer.conflict_settled",
         session,
@@ -147,32 +165,38 @@ def _pick(turn: Turn, pending: Pending, ask: PickRound, choice: str, person: Per
 
 
 def _keep_or_switch(turn: Turn, pending: Pending, ask: SettleConflict, text: str) -> tuple[Pending, str] | None:
-    """ "keep", "switch", or the words of the two buttons."""
+    """ "keep", "switch" where there is one other answer, or the words of a button."""
     word = text.strip(" .!").casefold()
     session = turn.state.session(ask.session)
     round_ = next((r for r in session.rounds if r.id == ask.round), None) if session else None
     item = round_.item(ask.number) if round_ else None
-    if item is None or item.answer is None or item.rival is None:
+    if item is None or item.answer is None or not item.rivals:
         return None
-    if word in ("keep", f"keep {item.answer.chosen}".casefold()):
+    for end, label in pending.choices:
+        if word == label.casefold():
+            return pending, end
+    meant = words_of(text, turn.book.phrases, "keep_it", "switch")
+    if meant == "keep_it":
         return pending, "n"
-    if word in ("switch", f"switch to {item.rival.chosen}".casefold()):
-        return pending, "y"
-    return None
+    return (pending, "y") if meant == "switch" and len(choices(pending)) == 2 else None
 
 
-def typed(turn: Turn, person: Person, text: str, direct: str | None) -> tuple[Pending, str] | None:
+def typed(
+    turn: Turn, person: Person, text: str, direct: str | None, *, in_thread: bool = False
+) -> tuple[Pending, str] | None:
     """The question of our own that a typed message answers, and the choice; None when it answers none.
 
-    In a shared place it has to be a direct reply to that question (RP-3); elsewhere the newest one is meant, unless
-    another session's questions have come after it.
+    In a shared place it has to be a direct reply to that question (RP-3), or said in the thread that it was asked in;
+    elsewhere the newest one is meant, unless another session's questions have come after it.
     """
-    mine = [p for p in turn.state.pending if p.asked_of == person.id]
-    if turn.shared or direct is not None:
-        mine = [p for p in mine if p.id == direct]
-    else:
-        mine = [p for p in mine if not p.passed]  # "ok" after something else is not about it any more
-    if direct is None and not turn.shared and (current := turn.state.current) is not None:
+    asked = [p for p in turn.state.pending if p.asked_of == person.id]
+    loose = turn.shared and not in_thread
+    named = loose or direct is not None  # else "ok" after something else is not about it any more
+    mine = [p for p in asked if (p.id == direct if named else not p.passed)]
+    disputes = [p for p in asked if isinstance(p.ask, SettleConflict)]
+    if in_thread and not mine and len(disputes) == 1:  # "switch" says by itself what it is about
+        mine = disputes
+    if direct is None and not loose and (current := turn.state.current) is not None:
         since = current.round.opened_at if current.round else current.started_at
         mine = [p for p in mine if getattr(p.ask, "session", None) in (None, current.id) or p.at > since]
     if not mine:

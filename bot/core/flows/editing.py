@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.core import view
 from bot.core.events import MessageDeleted, MessageEdited
-from bot.core.flows import amending, intake, opening, replying
+from bot.core.flows import amending, disputing, intake, opening, replying, several
 from bot.core.model import Person
 from bot.core.replies.reading import ItemReading, Reading
 from bot.core.state import Item, Round, Routing, Session
@@ -15,11 +15,16 @@ def _answered_by(item: Item, message: str) -> bool:
     return item.answer is not None and item.answer.ref.id == message
 
 
+def _said_in(item: Item, message: str) -> bool:
+    """Whether the answer was given in this message, or is a reading of it that was asked back and confirmed."""
+    return item.answer is not None and message in (item.answer.ref.id, item.answer.ref.confirms)
+
+
 def _origin(turn: Turn, message: str) -> tuple[Session, Round] | None:
-    """The round that holds an answer given in this message."""
+    """The round that holds an answer given in this message, or in the yes to it."""
     for session in reversed(turn.state.sessions):
         for round_ in reversed(session.rounds):
-            if any(_answered_by(item, message) for item in round_.items):
+            if any(_said_in(item, message) for item in round_.items):
                 return session, round_
     return None
 
@@ -52,7 +57,7 @@ def edited(turn: Turn, event: MessageEdited) -> None:
     ):
         turn.ignore("the edit reads the same")
         return
-    if any(_answered_by(i, event.message) and i.answer and i.answer.by != person.id for i in round_.items):
+    if any(_said_in(i, event.message) and i.answer and i.answer.by != person.id for i in round_.items):
         turn.ignore("edited by somebody else")
         return
     refusal = intake.may_answer(turn, session, person)
@@ -60,16 +65,22 @@ def edited(turn: Turn, event: MessageEdited) -> None:
         turn.audit("access.answer_refused", session, person, round_, reason=refusal)
         turn.refuse(person, "may not answer here", refusal, session=session)
         return
+    if event.unchanged and not any(_answered_by(i, event.message) for i in round_.items):
+        turn.ignore("the edit changes nothing")
+        return
+    if several.names_others(turn, session, round_, event.text):
+        _as_a_new_message(turn, session, round_)
+        return
     # Read as if the answers of this very message were still open, so that "accept recommendations" reads the same.
     blank = round_.model_copy(
         update={
             "items": tuple(
-                i.model_copy(update={"status": "open", "answer": None}) if _answered_by(i, event.message) else i
+                i.model_copy(update={"status": "open", "answer": None}) if _said_in(i, event.message) else i
                 for i in round_.items
             )
         }
     )
-    reading = replying.read(turn, blank, event.text, event.decoded)
+    reading = replying.read(turn, blank, several.said_of_one(turn, session, event.text), event.decoded)
     changed = _changes(turn, round_, reading, event)
     fresh = tuple(n for n in reading.accepted if (i := round_.item(n)) and i.status == "open")  # taken in bulk
     if not changed and not fresh and not reading.errors:
@@ -84,7 +95,7 @@ def edited(turn: Turn, event: MessageEdited) -> None:
             )
         return
     reading = reading.model_copy(update={"answers": changed, "accepted": fresh, "correction": True})
-    if session.stage.kind == "ended":
+    if not intake.on_the_table(session, round_):
         if not amending.propose(turn, session, round_, reading, person, event.ref):
             turn.ignore("the edit changes nothing")
         return
@@ -110,7 +121,7 @@ def _changes(turn: Turn, round_: Round, reading: Reading, event: MessageEdited) 
         if item is None or intake.wordless(item.question, item_reading):
             continue
         answer = intake.answer_from(item.question, item_reading, "user_response", event.person, event.ref, turn)
-        if item.status != "resolved" or item.answer is None or not intake.same(item.answer, answer):
+        if item.status != "resolved" or item.answer is None or not disputing.same(item.answer, answer):
             changed[number] = item_reading
     return changed
 
@@ -125,6 +136,9 @@ def _unanswering(turn: Turn, event: MessageEdited) -> None:
     if session is None or round_ is None or session.stage.kind != "asking":
         turn.ignore("the edited message decided nothing")
         return
+    if several.names_others(turn, session, round_, event.text):
+        _as_a_new_message(turn, session, round_)
+        return
     reading = replying.read(turn, round_, event.text, event.decoded)
     if not reading.shaped or intake.may_answer(turn, session, event.person) is not None:
         turn.ignore("the edited message decided nothing")
@@ -136,6 +150,14 @@ def _unanswering(turn: Turn, event: MessageEdited) -> None:
     reading = reading.model_copy(update={"answers": kept})
     if replying.apply(turn, session, round_, reading, event.person, event.ref) is None:
         turn.ignore("the edited message decided nothing")
+
+
+def _as_a_new_message(turn: Turn, session: Session, round_: Round) -> None:
+    turn.tell(
+        "An edit can't answer several intakes by their numbers; nothing is changed by it. Send it as a new message.",
+        session=session,
+        round_=round_,
+    )
 
 
 def _said_before(turn: Turn, round_: Round, number: int, said: ItemReading, event: MessageEdited) -> bool:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from bot.core import view
-from bot.core.capture import document
+from bot.core import spec_record, view
 from bot.core.effects import Button
 from bot.core.model import Person
 from bot.core.state import Asking, Ended, Session
@@ -18,6 +17,8 @@ def destination(session: Session) -> str:
 
 
 def title(turn: Turn, session: Session) -> str:
+    if session.spec is not None:
+        return f"Spec: {session.spec.name}"
     playbook = turn.book.playbooks.get(session.workflow or "")
     if playbook is not None:
         return playbook.title
@@ -30,9 +31,11 @@ def title(turn: Turn, session: Session) -> str:
 def hand_over(turn: Turn, session: Session, lead: str = "", buttons: tuple[tuple[Button, ...], ...] = ()) -> Session:
     """End the session as completed and give its document to the person."""
     session = turn.put(session.model_copy(update={"stage": Ended(how="completed", at=turn.at)}))
-    made = document(session, turn.surface)
+    made = turn.document(session)
     words = lead or f"Handed to {destination(session)}."
     message = view.with_document(made, title(turn, session), words)
+    if session.spec is not None:
+        message = spec_record.message(session, turn.surface, words)
     turn.say(message.model_copy(update={"buttons": buttons}), session=session)
     turn.audit("session.completed", session, workflow=session.workflow, clarifications=len(made["clarifications"]))
     turn.clear_timer(f"grace:{session.id}")
@@ -61,7 +64,10 @@ def end(turn: Turn, session: Session, how: Literal["cancelled", "replaced"], per
 
 def show_record(turn: Turn, session: Session) -> None:
     """The record so far, as documents, on request."""
-    made = document(session, turn.surface)
+    if session.spec is not None:
+        turn.say(spec_record.message(session, turn.surface, "The record so far."), session=session)
+        return
+    made = turn.document(session)
     turn.say(view.with_document(made, title(turn, session), "The record so far."), session=session)
 
 

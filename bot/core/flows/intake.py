@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from bot.core import view
-from bot.core.audit import human
 from bot.core.capture import audit_of, clarification, clarification_id
+from bot.core.circle import Circle
 from bot.core.effects import Audit, Clarification
-from bot.core.flows import handover
+from bot.core.flows import disputing, handover, phases
+from bot.core.flows.disputing import same
 from bot.core.flows.words import yes_or_no
 from bot.core.model import Answer, MessageRef, Person, Question, Via
 from bot.core.replies.reading import ItemReading, Reading
 from bot.core.state import Asking, Closing, Item, Round, Session
-from bot.core.state import Settle as SettleConflict
 from bot.core.turn import Turn
 
 TRIES_BEFORE_EXAMPLE = 2  # RD-10
@@ -36,8 +37,12 @@ def open_round(
     *,
     note: str | None = None,
     full: bool = False,
+    **of_phase: Any,
 ) -> Session:
-    """Put a round on the table and pause (RD-6). `full`: it reached its ceiling, which is told (RD-4)."""
+    """Put a round on the table and pause (RD-6). `full`: it reached its ceiling, which is told (RD-4).
+
+    `of_phase`: further fields of the `Round`, where it belongs to a phase.
+    """
     number = len(session.rounds) + 1
     name = f"{session.id}.{number}"
     items = tuple(Item(number=n, question=q) for n, q in enumerate(questions, start=1))
@@ -48,34 +53,66 @@ def open_round(
         purpose=purpose,
         items=items,
         card=name,
+        after=turn.state.newest,
         opened_at=turn.at,
+        **of_phase,
     )
     session = session.model_copy(update={"stage": Asking(), "rounds": (*session.rounds, round_)})
     session = turn.put(session)
-    card = view.round_card(session, round_, bulk=turn.policy(session).bulk_accept, route_note=note)
+    surfaced(turn, session, round_, full=full)
+    card = view.round_card(
+        session, round_, bulk=turn.policy(session).bulk_accept, route_note=note, numbered=turn.numbered(session)
+    )
     turn.say(card, card=round_.card, session=session, round_=round_)
+    return session
+
+
+def surfaced(turn: Turn, session: Session, round_: Round, *, full: bool = False) -> None:
+    """The entry of a round that is put on the table, whatever asked for it (AU-1)."""
+    questions = [item.question for item in round_.items]
+    more: dict[str, Any] = {}
+    if round_.phase is not None:
+        more["topics"] = {q.id: q.topic for q in questions}
+        more["signals"] = [signal.id for signal in round_.signals]
+        more["settled"] = [s.question for s in session.settled if s.phase == round_.phase]
     turn.audit(
         "intake_round",
         session,
         round_=round_,
-        round=round_.number,
+        round=round_.nth or round_.number,
         trigger=round_.trigger,
         questions=[q.id for q in questions],
         grounding={q.id: f"{q.grounding.kind}: {q.grounding.reference}" for q in questions if q.grounding},
         revision=round_.revision,
         ceiling_reached=full,
-        deferred=[d.question for d in session.dropped if d.later],
+        deferred=[d.question for d in session.dropped if d.later and d.phase == round_.phase],
+        **more,
     )
-    return session
 
 
 def show_card(turn: Turn, session: Session, round_: Round, *, anew: bool = False) -> None:
     """Redraw the card in place, or post it anew (after a restart, on /resume, when the old one is gone)."""
-    message = view.round_card(session, round_, bulk=turn.policy(session).bulk_accept)
+    message = view.round_card(session, round_, bulk=turn.policy(session).bulk_accept, numbered=turn.numbered(session))
     if anew:
         turn.say(message, card=round_.card, session=session, round_=round_)
     else:
         turn.redraw(round_.card, message, session, round_)
+
+
+def on_the_table(session: Session, round_: Round) -> bool:
+    """Whether answers to this round still count at once: it is the session's last one, and not handed on (RD-13)."""
+    last = session.round is not None and session.round.id == round_.id
+    waits = session.stage.waits if session.stage.kind == "between" else None
+    return last and (session.stage.kind in ("asking", "closing") or waits == "go")
+
+
+def before_the_round(round_: Round, order: int | None) -> bool:
+    """Whether a loose message was there before the round was seen. Message ids are compared, not clocks (RP-7)."""
+    if order is None:
+        return False
+    if round_.after is not None and order <= round_.after:
+        return True
+    return round_.order is not None and order < round_.order
 
 
 # -- who may answer ------------------------------------------------------------------------------------------------
@@ -83,24 +120,28 @@ def show_card(turn: Turn, session: Session, round_: Round, *, anew: bool = False
 
 def may_answer(turn: Turn, session: Session, person: Person) -> str | None:
     """None when this person may answer here; else the reason, for them (RD-12)."""
-    if person.kind != "person":
-        return "Bots and channels can not answer; a person has to."
-    if person.outside:
-        return "People from outside can not answer here unless the settings of this place allow it."
-    policy = turn.book.answerers_for(turn.surface, turn.state.settings.answerers)
-    if (
-        not turn.shared
-        or policy == "anyone"
-        or person.id == session.requester.id
-        or person.id in session.participants
-        or (person.handle and f"{turn.surface}:{person.handle.casefold()}" in session.participants)
-    ):
-        return None
-    if policy == "participants" or (policy == "listed" and person.id in turn.state.settings.listed):
-        return None
-    who = view.isolate(session.requester.name, session.requester.id)
-    me = view.isolate(person.name, person.id)
-    return f"These questions are {who}'s to answer. {who} can let you, by replying to the card: @{me} please"
+    settings = turn.settings
+    circle = Circle(
+        shared=turn.shared,
+        requester=session.requester,
+        named=session.participants,
+        taken_part=turn.before.taken_part,
+        answerers=settings.answerers,
+        listed=settings.listed,
+        outsiders=settings.outsiders,
+    )
+    return refused(turn, circle, person)
+
+
+def refused(turn: Turn, circle: Circle, person: Person) -> str | None:
+    """`may_answer` for any round, this conversation's or another one's."""
+    policy = turn.book.answerers_for(turn.surface, circle.answerers)
+    refusal = circle.refusal(person, turn.surface, policy)
+    if refusal is None or person.kind != "person" or (person.outside and not circle.outsiders):
+        return refusal
+    who = view.isolate(circle.requester.name, circle.requester.id)
+    me = view.isolate(person.handle or person.name, person.id)
+    return f"{refusal}These questions are {who}'s to answer. {who} can let you, by replying to the card: @{me} please"
 
 
 # -- recording -----------------------------------------------------------------------------------------------------
@@ -115,10 +156,6 @@ class Recorded:
     replaced: list[str] = field(default_factory=list)
     conflicts: list[int] = field(default_factory=list)
     failed: list[int] = field(default_factory=list)
-
-
-def same(one: Answer, other: Answer) -> bool:
-    return (one.chosen, one.text, one.note) == (other.chosen, other.text, other.note)
 
 
 def answer_from(
@@ -179,7 +216,7 @@ def resolve(
         update={
             "status": "resolved",
             "answer": answer,
-            "rival": None if item.rival is None or same(item.rival, answer) else item.rival,
+            "rivals": tuple(rival for rival in item.rivals if not same(rival, answer)),
             "clarification": name,
             "said": {**dict(list(item.said.items())[-9:]), answer.ref.id: fingerprint(answer)},
             "revision": item.revision + 1,
@@ -197,7 +234,11 @@ def resolve(
         update={"platform_at": turn.envelope.platform_at}
     )
     turn.records.append(record)
-    turn.records.append(audit_of(record, event))
+    entry = audit_of(record, event)
+    person = getattr(turn.envelope.event, "person", None)
+    if person is not None and person.through is not None and person.id == answer.by:  # b13
+        entry = entry.model_copy(update={"details": {**entry.details, "through": person.through}})
+    turn.records.append(entry)
     return session, round_
 
 
@@ -291,17 +332,20 @@ def _take(
     turn: Turn, session: Session, round_: Round, item: Item, answer: Answer, done: Recorded
 ) -> tuple[Session, Round]:
     """One explicit answer: new, the same again, a change of mind, or a conflict with another person's."""
-    if item.rival is not None and answer.by == session.requester.id:  # the requester's word settles it
-        session, round_, item = _settled(turn, session, round_, item, answer)
+    if item.rivals and answer.by == session.requester.id:  # the requester's word settles it
+        session, round_, item = disputing.settled(turn, session, round_, item, answer)
     words = view.answer_words(item.question, answer)
     held = item.answer if item.status == "resolved" else None
-    if held is None:
+    if held is not None and turn.envelope.again and not same(held, answer):
+        # Handled late, because of a mistake of ours: what was said since stands (RD-13, the later act wins).
+        done.lines.append(f"{item.number} stays {view.answer_words(item.question, held)}: it was said later.")
+    elif held is None:
         session, round_ = resolve(turn, session, round_, item, answer, "clarification_resolved")
         done.resolved.append(item.number)
         done.lines.append(f"{item.number} {item.question.topic} → {words}")
     elif same(held, answer):
-        if item.rival is not None and item.rival.by == answer.by:  # they agree now
-            session, round_, item = _settled(turn, session, round_, item, answer)
+        if any(rival.by == answer.by for rival in item.rivals):  # they agree now
+            session, round_, item = disputing.agreed(turn, session, round_, item, answer)
         who = "" if held.by == answer.by else f", by {view.isolate(held.by_name, held.by)}"
         done.lines.append(f"{item.number} is {words} already{who}.")
     elif held.by == answer.by or answer.by == session.requester.id:
@@ -310,69 +354,8 @@ def _take(
         done.replaced.append(f"{item.number} {item.question.topic} was {was}, is now {words}.")
         done.lines.append(done.replaced[-1])
     else:
-        session, round_ = _conflict(turn, session, round_, item, answer, done)
-    return session, round_
-
-
-def _settled(turn: Turn, session: Session, round_: Round, item: Item, answer: Answer) -> tuple[Session, Round, Item]:
-    """The requester answers a disputed question anew: the dispute is over, whatever they say."""
-    for pending in turn.state.pending:
-        ask = pending.ask
-        if isinstance(ask, SettleConflict) and (ask.round, ask.number) == (round_.id, item.number):
-            turn.drop_pending(name=pending.id)
-    item = item.model_copy(update={"rival": None})
-    round_ = round_.model_copy(update={"items": tuple(item if i.number == item.number else i for i in round_.items)})
-    turn.records.append(
-        Audit(
-            event="answer.conflict_settled",
-            session=session.id,
-            phase=round_.phase,
-            actor=human(answer.by),
-            details={"number": item.number, "chosen": answer.chosen, "user_message_ref": answer.ref.id},
-        )
-    )
-    return turn.put_round(session, round_), round_, item
-
-
-def _conflict(
-    turn: Turn, session: Session, round_: Round, item: Item, answer: Answer, done: Recorded
-) -> tuple[Session, Round]:
-    """A different answer by another allowed person waits for the requester: keep or switch (RD-12)."""
-    held = item.answer
-    assert held is not None
-    items = tuple(i.model_copy(update={"rival": answer}) if i.number == item.number else i for i in round_.items)
-    round_ = round_.model_copy(update={"items": items})
-    session = turn.put_round(session, round_)
-    turn.records.append(
-        audit_of(clarification(session, round_, item, turn.surface), "answer.conflict").model_copy(
-            update={
-                "actor": f"human:{answer.by}",
-                "details": {
-                    "number": item.number,
-                    "clarification_of": item.clarification,
-                    "chosen": answer.chosen,
-                    "chosen_text": answer.text,
-                    "user_message_ref": f'{answer.ref.id}: "{answer.ref.quote}"',
-                },
-            }
-        )
-    )
-    asked = view.isolate(session.requester.name, session.requester.id)
-    first, second = view.isolate(held.by_name, held.by), view.isolate(answer.by_name, answer.by)
-    mine, theirs = view.answer_words(item.question, held), view.answer_words(item.question, answer)
-    turn.ask(
-        SettleConflict(session=session.id, round=round_.id, number=item.number),
-        session.requester,
-        answer.ref,
-        (
-            f"⚠ {item.number} · {item.question.topic}: {first} said {mine}; {second} says {theirs}.",
-            f"{asked}, which one holds? Until then it stays {mine}.",
-        ),
-        (("n", f"Keep {held.chosen or 'the first'}"), ("y", f"Switch to {answer.chosen or 'the second'}")),
-        session,
-        round_,
-    )
-    done.conflicts.append(item.number)
+        session, round_ = disputing.conflict(turn, session, round_, item, answer)
+        done.conflicts.append(item.number)
     return session, round_
 
 
@@ -439,11 +422,18 @@ def changed(turn: Turn, round_: Round) -> bool:
 
 
 def echo(
-    turn: Turn, session: Session, round_: Round, done: Recorded, reading: Reading | None, *, tapped: bool = False
+    turn: Turn,
+    session: Session,
+    round_: Round,
+    done: Recorded,
+    reading: Reading | None,
+    *,
+    tapped: bool = False,
+    lead: Sequence[str] = (),
 ) -> Session:
     """Answer a reply: what was recorded, what was not and why, what is still open. Closes a round that is over.
 
-    A tap that needs no words is answered by its notice and by the card alone.
+    `lead` goes before all of it. A tap that needs no words is answered by its notice and by the card alone.
     """
     errors = list(reading.errors) if reading else []
     failed = [*done.failed, *(int(e.item) for e in errors if e.item.isdigit())]
@@ -458,18 +448,18 @@ def echo(
     problems = [f"{e.item}: {e.message}" if e.item != "?" else e.message for e in errors]
     if reading and reading.note:
         problems.append(f"Kept as a note: “{reading.note}”")
-    if not round_.open_items and not any(i.rival for i in round_.items):
-        return close(turn, session, round_, lead=[*done.replaced, *problems])
+    if not round_.open_items and not any(i.rivals for i in round_.items):
+        return close(turn, session, round_, lead=[*lead, *done.replaced, *problems])
     if (tapped or (done.conflicts and not done.lines)) and not problems:
         return session
-    lines = [*done.lines, *problems]
+    lines = [*lead, *done.lines, *problems]
     buttons = view.undo_row(round_) if set(round_.undo) & set(done.resolved) else ()
     if round_.open_items:
         lines.append(view.still_open(round_, turn.policy(session).bulk_accept))
         example = worked_example(round_)
         if example:
             lines.append(example)
-    elif waiting := [i.number for i in round_.items if i.rival]:
+    elif waiting := [i.number for i in round_.items if i.rivals]:
         who = view.isolate(session.requester.name, session.requester.id)
         lines.append(f"All are answered; {', '.join(map(str, waiting))} waits for {who}: keep or switch.")
     turn.say(view.says(*lines, buttons=buttons), session=session, round_=round_)
@@ -480,7 +470,9 @@ def echo(
 
 
 def close(turn: Turn, session: Session, round_: Round, lead: Sequence[str] = ()) -> Session:
-    """Every question has ended: echo all of it, and hand over after the grace (RD-16)."""
+    """Every question has ended: echo all of it, and hand over after the grace (RD-16). A specification waits."""
+    if session.spec is not None:
+        return phases.answered(turn, session, round_, lead)
     until = turn.at + turn.book.grace
     already = round_.closed_at is not None
     round_ = round_.model_copy(update={"closed_at": turn.at})

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from bot.core import view
+from bot.core import spec_view, view
 from bot.core.events import ButtonPressed, MessageReceived
 from bot.core.flows import pressing
+from bot.core.flows.words import words_of
 from bot.core.model import MessageRef
 from bot.core.state import Session
 from bot.core.turn import Turn
@@ -22,9 +23,10 @@ def _on_the_table(turn: Turn, session: Session | None) -> dict[str, str]:
         round_ = session.round
         if session.stage.kind == "asking" and round_ is not None and round_.open_items:
             rows = view.round_buttons(round_, turn.policy(session).bulk_accept)
-            found |= {_said(b.label): b.token for row in rows for b in row}
+            found |= {_said(label): b.token for row in rows for b in row for label in (b.label, b.long)}
         if session.stage.kind == "closing" and round_ is not None:
             found[_said(view.CHANGE)] = f"c:{round_.id}"
+        found |= {_said(b.label): b.token for row in spec_view.buttons(session) for b in row}
         if round_ is not None and round_.undo:
             found[_said(view.UNDO)] = f"u:{round_.id}"
     for ended in turn.state.sessions:
@@ -51,7 +53,10 @@ def pressed(
             return False
     if not said or len(said) > view.LONGEST_LABEL:
         return False
-    token = _on_the_table(turn, session).get(said)
+    table = _on_the_table(turn, session)
+    if _said(view.UNDO) in table and words_of(event.text, turn.book.phrases, "undo") is not None:
+        said = _said(view.UNDO)  # in any language
+    token = table.get(said)
     if token is None:
         return False
     pressing.press(turn, ButtonPressed(person=event.person, token=token, label=event.text.strip(), ref=ref))

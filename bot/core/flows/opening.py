@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from bot.core import view
 from bot.core.capture import quote
+from bot.core.circle import entry
 from bot.core.effects import Block, Button, Message
-from bot.core.flows import handover, intake
+from bot.core.events import MessageReceived
+from bot.core.flows import fetching, handover, intake, spec
 from bot.core.model import Material, MessageRef, Person
 from bot.core.policies import POLICIES
 from bot.core.replies import read_reply
 from bot.core.replies.reading import Slot
+from bot.core.replies.tokens import tokenize
 from bot.core.rounds import build_round
 from bot.core.routing import Pack, Position, Verdict, examples, menu_for, read_menu_answer, route
 from bot.core.state import Asking, Ended, LeaveSession, Request, Routing, Session
@@ -57,7 +61,7 @@ def first_message(
 
 
 def _open(turn: Turn, person: Person, text: str, verdict: Verdict, ref: MessageRef) -> Session:
-    number = turn.state.counted + 1
+    number = turn.next_number()
     request = Request(
         text=verdict.text,
         original=text,
@@ -66,18 +70,34 @@ def _open(turn: Turn, person: Person, text: str, verdict: Verdict, ref: MessageR
         direct_mode=verdict.direct_mode,
     )
     session = Session(
-        id=turn.envelope.new_id,
+        id=turn.fresh_id(),
         number=number,
         requester=person,
         request=request,
         pack=turn.pack.name,
+        participants=_named(turn, verdict.text),
         stage=Routing(options=()),
         started_at=turn.at,
         touched_at=turn.at,
     )
     turn.set(active=session.id, counted=number)
-    turn.audit("session.opened", session, person, user_message_ref=ref.id, words=ref.quote)
+    named: dict[str, Any] = {"named": list(session.participants)} if session.participants else {}
+    turn.audit("session.opened", session, person, user_message_ref=ref.id, words=ref.quote, **named)
     return turn.put(session)
+
+
+def _named(turn: Turn, text: str) -> tuple[str, ...]:
+    """The people whom a request in a shared place names: they may answer its questions too (RD-12)."""
+    if not turn.shared:
+        return ()
+    event = turn.envelope.event
+    ids = event.named if isinstance(event, MessageReceived) else ()
+    names = (t.fold.lstrip("@") for t in tokenize(text) if t.kind == "mention")
+    nobody = (*EVERYBODY, (turn.bot_name or "").casefold())
+    return tuple(dict.fromkeys((*ids, *(entry(f"@{name}", turn.surface) for name in names if name not in nobody))))
+
+
+EVERYBODY = ("all", "channel", "everyone", "here")  # mentions that name nobody in particular
 
 
 # -- the workflow begins -------------------------------------------------------------------------------------------
@@ -86,15 +106,36 @@ def _open(turn: Turn, person: Person, text: str, verdict: Verdict, ref: MessageR
 def start(turn: Turn, session: Session, verdict: Verdict, ref: MessageRef) -> Session:
     """Begin the workflow: its round, or straight to the hand-over where there is nothing to ask (RD-17, RT-15)."""
     assert verdict.workflow is not None
+    if verdict.workflow == spec.WORKFLOW:
+        return spec.begin(turn, _routed(turn, session, verdict, ref, "spec"), ref)
     playbook = turn.book.playbooks.get(verdict.workflow)
     policy = POLICIES[playbook.policy if playbook else "playbook"]
+    session = _routed(turn, session, verdict, ref, policy.name)
+    if playbook is None:
+        return _straight(turn, session, "")
+    supplied = tuple(m for m in session.request.materials if m.kind != "named")  # what is only named is not here
+    phases = route("", supplied, turn.book.packs[session.pack]).phases
+    built = build_round(playbook, session.request, phases, policy)
+    session = turn.put(session.model_copy(update={"settled": built.settled, "dropped": built.dropped}))
+    fetching.order(turn, session)
+    if not built.asked:
+        return _straight(turn, session, " Your message answers all it would ask.")
+    note = None
+    if verdict.by == "phase":
+        taken = handover.destination(session)
+        note = f"I took this as: {taken}. If that is wrong, press or write “something else”."
+    return intake.open_round(turn, session, built.asked, playbook.title, playbook.purpose, note=note, full=built.full)
+
+
+def _routed(turn: Turn, session: Session, verdict: Verdict, ref: MessageRef, policy: str) -> Session:
+    """The workflow is settled, with what settled it."""
     session = turn.put(
         session.model_copy(
             update={
                 "workflow": verdict.workflow,
                 "routed_by": verdict.by,
                 "routed_ref": ref,
-                "policy": policy.name,
+                "policy": policy,
             }
         )
     )
@@ -108,19 +149,7 @@ def start(turn: Turn, session: Session, verdict: Verdict, ref: MessageRef) -> Se
         direct_mode=verdict.direct_mode,
         user_message_ref=f'{ref.id}: "{ref.quote}"',
     )
-    if playbook is None:
-        return _straight(turn, session, "")
-    supplied = tuple(m for m in session.request.materials if m.kind != "named")  # what is only named is not here
-    phases = route("", supplied, turn.book.packs[session.pack]).phases
-    built = build_round(playbook, session.request, phases, policy)
-    session = turn.put(session.model_copy(update={"settled": built.settled, "dropped": built.dropped}))
-    if not built.asked:
-        return _straight(turn, session, " Your message answers all it would ask.")
-    note = None
-    if verdict.by == "phase":
-        taken = handover.destination(session)
-        note = f"I took this as: {taken}. If that is wrong, press or write “something else”."
-    return intake.open_round(turn, session, built.asked, playbook.title, playbook.purpose, note=note, full=built.full)
+    return session
 
 
 def _straight(turn: Turn, session: Session, why: str) -> Session:
@@ -148,6 +177,7 @@ def _message(turn: Turn, session: Session, verdict: Verdict, lead: Sequence[str]
         Button(
             token=f"m:{session.id}:{line.key}",
             label="Something else" if line.workflow is None else line.key,
+            long="" if line.workflow is None else f"{line.key} · {line.title}",
         )
         for line in shown.lines
     )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from bot.core import view
 from bot.core.capture import iso
+from bot.core.effects import Reply
 from bot.core.events import ButtonPressed
-from bot.core.flows import confirming, handover, intake, opening, undoing
+from bot.core.flows import confirming, forms, handover, intake, opening, spec_words, undoing
 from bot.core.model import Person
 from bot.core.replies.reading import ItemReading
 from bot.core.state import Asking, Item, Round, Routing, Session
@@ -28,12 +29,16 @@ def press(turn: Turn, event: ButtonPressed) -> None:
             _change(turn, rest)
         case "u":
             _undo(turn, rest, event)
+        case "f":
+            _form(turn, rest, event)
         case "x":
             session = turn.state.session(rest)
             if session is None:
                 _gone(turn, rest)
             else:
                 handover.show_record(turn, session)
+        case "s":
+            spec_words.pressed(turn, rest, event.person, event.ref)
         case "e":
             session = turn.state.session(rest)
             if session is None:
@@ -103,7 +108,7 @@ def _answer(turn: Turn, rest: str, event: ButtonPressed) -> None:
         turn.outcome, turn.reason = "refused", "unknown button"
         turn.notice("This button does not fit the question any more; please answer by text.")
         return
-    if session.stage.kind not in ("asking", "closing"):
+    if not intake.on_the_table(session, round_):
         _late(turn, session, item)
         return
     if not _allowed(turn, session, event.person):
@@ -144,9 +149,13 @@ def _describe(turn: Turn, session: Session, round_: Round, item: Item, person: P
         return
     stage = Asking(describing={**session.stage.describing, person.id: item.number})
     session = turn.put(session.model_copy(update={"stage": stage}))
-    turn.notice("Please describe it in a message.")
+    words = item.model_copy(update={"answer": None})
+    form = forms.form_of(round_, person, (words,))
+    chosen = form.fields[0].model_copy(update={"chosen": item.question.other.key if item.question.other else None})
+    turn.reply = Reply(text="Please describe it in a message.", form=form.model_copy(update={"fields": (chosen,)}))
     turn.say(
         view.says(f"{item.number} · {item.question.topic}: please describe it in your next message."),
+        words_from=person,
         session=session,
         round_=round_,
     )
@@ -160,7 +169,7 @@ def _accept_all(turn: Turn, rest: str, event: ButtonPressed) -> None:
         _gone(turn, name.partition(".")[0])
         return
     session, round_ = found
-    if session.stage.kind != "asking":
+    if session.stage.kind != "asking" or not intake.on_the_table(session, round_):
         _late(turn, session, None)
         return
     if not _allowed(turn, session, event.person):
@@ -178,6 +187,26 @@ def _accept_all(turn: Turn, rest: str, event: ButtonPressed) -> None:
     session, round_, done = intake.record(turn, session, round_, {}, numbers, event.person, event.ref)
     turn.notice(f"Accepted: {len(done.resolved)}." if done.resolved else "Nothing was open to accept.")
     intake.echo(turn, session, round_, done, None, tapped=True)
+
+
+def _form(turn: Turn, rest: str, event: ButtonPressed) -> None:
+    """`<round>:<revision>`: the round as a form, where the platform has forms; the card says all of it too."""
+    name, _, revision = rest.rpartition(":")
+    found = _find(turn, name)
+    if found is None:
+        _gone(turn, name.partition(".")[0])
+        return
+    session, round_ = found
+    if session.stage.kind not in ("asking", "closing"):
+        _late(turn, session, None)
+    elif not _allowed(turn, session, event.person):
+        return
+    elif revision != str(round_.revision):
+        turn.outcome, turn.reason = "refused", "the round has changed"
+        turn.notice("The questions have changed since this card; here they are again.")
+        intake.show_card(turn, session, round_, anew=True)
+    else:
+        turn.reply = Reply(text="", form=forms.form_of(round_, event.person))
 
 
 def _menu(turn: Turn, rest: str, event: ButtonPressed) -> None:
@@ -214,7 +243,7 @@ def _undo(turn: Turn, name: str, event: ButtonPressed) -> None:
         _gone(turn, name.partition(".")[0])
         return
     session, round_ = found
-    if session.stage.kind not in ("asking", "closing") or not round_.undo:
+    if not intake.on_the_table(session, round_) or not round_.undo:
         turn.outcome, turn.reason = "refused", "late tap"
         turn.notice("That can't be undone any more. To change an answer write, for example: change 1 to …")
     elif event.person.id not in (round_.undo_by, session.requester.id):

@@ -6,42 +6,35 @@ from collections.abc import Sequence
 
 from bot.core import view
 from bot.core.capture import quote
+from bot.core.circle import entry
+from bot.core.effects import Message, Span
+from bot.core.elsewhere import held
+from bot.core.events import MessageReceived
 from bot.core.flows import handover, intake, undoing
-from bot.core.model import MessageRef, Person
+from bot.core.model import MessageRef, Person, Question
 from bot.core.replies import read_reply
 from bot.core.replies.reading import Proposal, Reading, Slot
-from bot.core.state import Item, Round, Session, TakeReading
+from bot.core.state import Round, Session, TakeReading
 from bot.core.turn import Turn
 
 # -- the reader's view of a round ----------------------------------------------------------------------------------
 
 
-def held(item: Item) -> str | None:
-    """What the reader is told of an item: a letter, "other", "text", "skip", or None when it is open."""
-    if item.status == "open":
-        return None
-    if item.status != "resolved" or item.answer is None:
-        return "skip"
-    option = None if item.answer.chosen is None else item.question.option(item.answer.chosen)
-    if option is None:
-        return "text"
-    return "other" if option.other else option.key
+def slot(number: int, question: Question, held: str | None) -> Slot:
+    return Slot(
+        number=number,
+        form=question.form,
+        letters=tuple(o.key for o in question.options),
+        other=question.other.key if question.other else None,
+        recommended=question.recommended.key if question.recommended else None,
+        labels=tuple(o.label for o in question.options),
+        topic=question.topic,
+        held=held,
+    )
 
 
 def slots(round_: Round) -> tuple[Slot, ...]:
-    return tuple(
-        Slot(
-            number=item.number,
-            form=item.question.form,
-            letters=tuple(o.key for o in item.question.options),
-            other=item.question.other.key if item.question.other else None,
-            recommended=item.question.recommended.key if item.question.recommended else None,
-            labels=tuple(o.label for o in item.question.options),
-            topic=item.question.topic,
-            held=held(item),
-        )
-        for item in round_.items
-    )
+    return tuple(slot(item.number, item.question, held(item)) for item in round_.items)
 
 
 def read(turn: Turn, round_: Round, text: str, decoded: bool) -> Reading:
@@ -57,7 +50,7 @@ def apply(
     """Do what the reading says. Returns None when it says nothing that this round can use."""
     match reading.kind:
         case "answers" | "accept_all" | "accept_all_except":
-            return _answers(turn, session, round_, reading, person, ref)
+            return answered(turn, session, round_, reading, person, ref)
         case "needs_confirmation":
             confirm(turn, session, round_, reading, person, ref)
             return session
@@ -92,9 +85,17 @@ def apply(
             return None
 
 
-def _answers(
-    turn: Turn, session: Session, round_: Round, reading: Reading, person: Person, ref: MessageRef
+def answered(
+    turn: Turn,
+    session: Session,
+    round_: Round,
+    reading: Reading,
+    person: Person,
+    ref: MessageRef,
+    *,
+    lead: Sequence[str] = (),
 ) -> Session:
+    """Record what is certain in a reading, echo it after `lead`, and ask about the rest."""
     accepted: Sequence[int] = reading.accepted
     bulk = accepted or reading.kind in ("accept_all", "accept_all_except")
     if bulk and not turn.policy(session).bulk_accept:
@@ -107,7 +108,7 @@ def _answers(
     left = [n for n in done.resolved if n in accepted] if reading.delegation else []
     if words or left:
         session, round_ = undoing.offer_undo(turn, session, round_, [*words, *left], person)
-    session = intake.echo(turn, session, round_, done, reading)
+    session = intake.echo(turn, session, round_, done, reading, lead=lead)
     if reading.proposals and session.stage.kind == "asking" and session.round is not None:
         confirm(turn, session, session.round, reading, person, ref)
     return session
@@ -276,15 +277,18 @@ def _delegate(
 ) -> Session:
     """ "@maria please": she may answer from now on; the questions stay open (CH-6)."""
     name = (reading.named or "").strip()
-    who = f"{turn.surface}:{name.lstrip('@').casefold()}"
-    session = turn.put(session.model_copy(update={"participants": (*session.participants, who)}))
+    who = entry(f"@{name.lstrip('@')}", turn.surface)
+    event = turn.envelope.event
+    ids = event.named if isinstance(event, MessageReceived) else ()
+    asked = dict.fromkeys((*session.participants, who, *ids))
+    session = turn.put(session.model_copy(update={"participants": tuple(asked)}))
     turn.audit("answer.delegated", session, person, round_, to=who, words=ref.quote, user_message_ref=ref.id)
-    turn.tell(
-        f"{name}: these questions are yours to answer too, if you will; just reply to the card.",
-        view.still_open(round_, turn.policy(session).bulk_accept),
-        session=session,
-        round_=round_,
+    asked_now = Span(text=name, person=ids[0] if len(ids) == 1 else None)  # told, where the platform can (CH-6)
+    words = (
+        view.text(asked_now, ": these questions are yours to answer too, if you will; just reply to the card."),
+        view.text(view.still_open(round_, turn.policy(session).bulk_accept)),
     )
+    turn.say(Message(blocks=words), session=session, round_=round_)
     return session
 
 

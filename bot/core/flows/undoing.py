@@ -37,7 +37,7 @@ def undo(turn: Turn, session: Session, round_: Round, person: Person) -> Session
         )
     numbers = [i.number for i in taken]
     items = tuple(
-        i.model_copy(update={"status": "open", "answer": None, "rival": None}) if i.number in numbers else i
+        i.model_copy(update={"status": "open", "answer": None, "rivals": ()}) if i.number in numbers else i
         for i in round_.items
     )
     bulk = any(i.answer is not None and i.answer.via == "accept_recommendations_bulk" for i in items)

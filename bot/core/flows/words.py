@@ -62,6 +62,14 @@ def carries_on(text: str, book: PhraseBook) -> bool:
     )
 
 
+def words_of(text: str, book: PhraseBook, *classes: str) -> str | None:
+    """Which one of these word classes a message consists of, beside small words; None when of none, or of two."""
+    found = _classes(text, book) or []
+    named = {name for names in found for name in classes if name in names}
+    small = {"polite", "filler", "article", "lead", *classes}
+    return named.pop() if len(named) == 1 and all(names & small for names in found) else None
+
+
 def pleasantry(text: str, book: PhraseBook) -> bool:
     """Thanks, ok, a smiley, nothing at all: no request (RT-14)."""
     classes = _classes(text, book)

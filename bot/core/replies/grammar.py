@@ -345,6 +345,9 @@ class Parser:
     def _item(self, first: int, numbers: Numbers, place: Place) -> Statement | None:
         """Whether these numbers begin an item here, by what binds them and what follows."""
         msg = self.msg
+        unlettered = not msg.lettered or msg.lettered[-1] < numbers.end
+        if place == "mid" and not self.items and unlettered and not excepting(self.out):
+            return None  # the first item found in running text is a letter
         spoken = numbers.end < msg.count and msg.tokens[numbers.end].kind == "word"
         if spoken and (named := msg.at("item", numbers.end)) and core_at(msg, named, loose=True) == "letter":
             numbers.end, numbers.noun = named, True  # "на 2 вопрос ответ C"

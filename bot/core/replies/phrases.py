@@ -27,6 +27,10 @@ WORD_CLASSES: Final[Mapping[str, str]] = {
     "except": "begins the exceptions: except, but not",
     "rest": "the questions not yet answered: the rest, others",
     "all": "every question: all, everything",
+    "mine": "every round that is the person's own: all mine, my rounds",
+    "undo": "takes back what was just left to the bot: undo",
+    "keep_it": "of two answers, the one that stands: keep",
+    "switch": "of two answers, the other one: switch",
     "everywhere": "every question, after a letter: everywhere, for all",
     "skip": "leaves a question open on purpose",
     "leave": "leaves a question out, before its number: drop",
@@ -126,6 +130,8 @@ TEXT_CLASSES: Final[Mapping[str, str]] = {
 # one of them, nor is anything whose misreading would record an answer to one question.
 _FORGIVING: Final = ("accept", "recommended", "item", "asks_recommended")
 
+_PLAIN_WORDS: Final = re.compile("[a-z]+(?: [a-z]+)*")
+_CHARACTERS: Final = re.compile("[\u3041-\u3096\u30a1-\u30f6\u4e00-\u9fff\uac00-\ud7a3]+")
 _JAMO: Final = re.compile("[\u3131-\u318e]+")  # "ㅇㅇ" reaches the grammar normalised
 
 Match = tuple[int, int]  # where the phrase ends (token index), and its value (0 where the class has none)
@@ -163,10 +169,10 @@ class PhraseBook:
 
     def _add(self, name: str, phrase: str, value: int) -> None:
         node = self._root
-        tokens = tokenize(_JAMO.sub(lambda found: unicodedata.normalize("NFKC", found.group()), phrase))
-        self.longest = max(self.longest, len(tokens))
-        for token in tokens:
-            node = node.setdefault(token.fold, {})
+        words = _folds(phrase)
+        self.longest = max(self.longest, len(words))
+        for word in words:
+            node = node.setdefault(word, {})
         node.setdefault("", {})[name] = value
 
     def at(self, tokens: Sequence[Token], start: int) -> Mapping[str, Match]:
@@ -206,6 +212,16 @@ class PhraseBook:
                     branch: dict[str, Any] = node[meant]
                     return branch
         return None
+
+
+def _folds(phrase: str) -> Sequence[str]:
+    """The words of a phrase as they are compared; most phrases need no tokeniser to be cut."""
+    if _PLAIN_WORDS.fullmatch(phrase):
+        return phrase.split(" ")
+    if _CHARACTERS.fullmatch(phrase):
+        return phrase
+    composed = _JAMO.sub(lambda found: unicodedata.normalize("NFKC", found.group()), phrase)
+    return [token.fold for token in tokenize(composed)]
 
 
 def _remember(near: dict[str, set[str]], word: str) -> None:

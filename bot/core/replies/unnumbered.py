@@ -48,7 +48,7 @@ def positional(msg: Message) -> Reading | None:
         entries.extend(row)
         separated += bool(row)
     letters = [e for e in entries if e[0] not in "-?"]
-    if len(entries) < 2 or not letters:
+    if len(entries) < 2 or not letters or _asked(msg, entries, len(letters)):
         return None
     if all(a == "A" for a, _ in letters) and len(letters) == 1:
         return None
@@ -97,6 +97,12 @@ def letters_as_word(msg: Message) -> Reading | None:
 
 def _placeholder(msg: Message, i: int) -> bool:
     return msg.is_mark(i, "-?")
+
+
+def _asked(msg: Message, entries: list[tuple[str, int]], letters: int) -> bool:
+    """ "What is B?": the mark at the end asks; it is no second entry. In "A B ?" it stands off, as one."""
+    mark, at = entries[-1]
+    return mark == "?" and at == msg.count - 1 and (letters == 1 or not msg.tokens[at].spaced)
 
 
 def by_line(msg: Message) -> Reading | None:

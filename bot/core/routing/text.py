@@ -23,6 +23,7 @@ UNSEEN = frozenset(
     "\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff\u00ad\ufe0f"
 )
 _PLAIN_WORD = re.compile("[a-z0-9]+")
+_ONE_FORM = re.compile("[\u4e00-\u9fff\uac00-\ud7a3\u3041-\u3096]+")  # as in `fold_char`; a word each
 _SINGLE = {"đ": "d", "ł": "l", "ø": "o", "ı": "i", "ß": "ss", "æ": "ae", "œ": "oe"}
 MAX_WORD = 64  # nobody's trigger word is longer; a longer one is cut, which keeps each step bounded
 
@@ -122,9 +123,12 @@ def _weight(text: str, at: int, char: str) -> int:
 
 
 def words(text: str, variants: Mapping[str, str]) -> tuple[str, ...]:
-    """The folded words alone, for phrases in a pack: some 20 000 of them at each start, most in plain ASCII."""
+    """The folded words alone, for phrases in a pack: some 20 000 of them at each start, most in plain ASCII or of
+    characters that have one form."""
     if text.isascii() and "'" not in text and "`" not in text:
         return tuple(found[:MAX_WORD] for found in _PLAIN_WORD.findall(text.lower()))
+    if _ONE_FORM.fullmatch(text):
+        return tuple([variants.get(char, char) for char in text])
     return tuple(token.form for token in _tokens(text, variants))
 
 

@@ -11,46 +11,47 @@ branch_labels = None
 depends_on = None
 
 Whole = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+Words = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
 
 
 def upgrade() -> None:
     op.create_table(
         "conversation",
-        sa.Column("id", sa.Text, primary_key=True, nullable=False),
+        sa.Column("id", Words, primary_key=True, nullable=False),
         sa.Column("revision", Whole, sa.CheckConstraint("revision > 0", name="revision_counts"), nullable=False),
-        sa.Column("state", sa.Text, nullable=False),
+        sa.Column("state", Words, nullable=False),
         sqlite_strict=True,
     )
     op.create_table(
         "event",
-        sa.Column("event_id", sa.Text, primary_key=True, nullable=False),
-        sa.Column("conversation", sa.Text, sa.ForeignKey("conversation.id"), nullable=False),
+        sa.Column("event_id", Words, primary_key=True, nullable=False),
+        sa.Column("conversation", Words, sa.ForeignKey("conversation.id"), nullable=False),
         sa.Column("revision", Whole, nullable=False),
         sa.Column("at", Whole, nullable=False),
         sa.Column("platform_at", Whole),
-        sa.Column("kind", sa.Text, nullable=False),
-        sa.Column("envelope", sa.Text, nullable=False),
+        sa.Column("kind", Words, nullable=False),
+        sa.Column("envelope", Words, nullable=False),
         sa.Column(
             "outcome",
-            sa.Text,
+            Words,
             sa.CheckConstraint("outcome IN ('accepted', 'ignored', 'refused')", name="outcome_known"),
             nullable=False,
         ),
-        sa.Column("reason", sa.Text),
+        sa.Column("reason", Words),
         sa.UniqueConstraint("conversation", "revision", name="event_order"),
         sqlite_strict=True,
     )
     op.create_table(
         "session",
-        sa.Column("session", sa.Text, primary_key=True, nullable=False),
-        sa.Column("conversation", sa.Text, nullable=False),
-        sa.Column("workflow", sa.Text),
-        sa.Column("state", sa.Text, nullable=False),
-        sa.Column("requester", sa.Text, nullable=False),
-        sa.Column("request", sa.Text, nullable=False),
+        sa.Column("session", Words, primary_key=True, nullable=False),
+        sa.Column("conversation", Words, nullable=False),
+        sa.Column("workflow", Words),
+        sa.Column("state", Words, nullable=False),
+        sa.Column("requester", Words, nullable=False),
+        sa.Column("request", Words, nullable=False),
         sa.Column("started_at", Whole, nullable=False),
         sa.Column("ended_at", Whole),
-        sa.Column("result", sa.Text),
+        sa.Column("result", Words),
         sqlite_strict=True,
     )
     op.create_index("session_conversation", "session", ["conversation"])
@@ -71,31 +72,31 @@ def upgrade() -> None:
     op.create_table(
         "audit",
         sa.Column("id", Whole, primary_key=True, nullable=False),
-        sa.Column("chain", sa.Text, nullable=False),
+        sa.Column("chain", Words, nullable=False),
         sa.Column("seq", Whole, sa.CheckConstraint("seq > 0", name="seq_counts"), nullable=False),
         sa.Column("at", Whole, nullable=False),
-        sa.Column("event", sa.Text, nullable=False),
+        sa.Column("event", Words, nullable=False),
         sa.Column("phase", Whole),
-        sa.Column("actor", sa.Text, nullable=False),
-        sa.Column("details", sa.Text),
-        sa.Column("details_hash", sa.Text, nullable=False),
-        sa.Column("prev_hash", sa.Text, nullable=False),
-        sa.Column("hash", sa.Text, nullable=False),
+        sa.Column("actor", Words, nullable=False),
+        sa.Column("details", Words),
+        sa.Column("details_hash", Words, nullable=False),
+        sa.Column("prev_hash", Words, nullable=False),
+        sa.Column("hash", Words, nullable=False),
         sa.UniqueConstraint("chain", "seq", name="audit_order"),
         sqlite_strict=True,
     )
     op.create_table(
         "audit_head",
-        sa.Column("chain", sa.Text, primary_key=True, nullable=False),
+        sa.Column("chain", Words, primary_key=True, nullable=False),
         sa.Column("seq", Whole, nullable=False),
-        sa.Column("hash", sa.Text, nullable=False),
+        sa.Column("hash", Words, nullable=False),
         sqlite_strict=True,
     )
     _outbox()
     op.create_table(
         "timer",
-        sa.Column("conversation", sa.Text, nullable=False),
-        sa.Column("name", sa.Text, nullable=False),
+        sa.Column("conversation", Words, nullable=False),
+        sa.Column("name", Words, nullable=False),
         sa.Column("at", Whole, nullable=False),
         sa.PrimaryKeyConstraint("conversation", "name"),
         sqlite_strict=True,
@@ -105,19 +106,19 @@ def upgrade() -> None:
 
 def _clarification_columns() -> list[sa.Column[object]]:
     return [
-        sa.Column("id", sa.Text, nullable=False),
+        sa.Column("id", Words, nullable=False),
         sa.Column("phase", Whole),
         sa.Column("round", Whole, nullable=False),
-        sa.Column("trigger", sa.Text, nullable=False),
-        sa.Column("topic", sa.Text, nullable=False),
-        sa.Column("why_it_matters", sa.Text, nullable=False),
-        sa.Column("options", sa.Text, nullable=False),
-        sa.Column("recommendation_rationale", sa.Text),
-        sa.Column("chosen", sa.Text),
+        sa.Column("trigger", Words, nullable=False),
+        sa.Column("topic", Words, nullable=False),
+        sa.Column("why_it_matters", Words, nullable=False),
+        sa.Column("options", Words, nullable=False),
+        sa.Column("recommendation_rationale", Words),
+        sa.Column("chosen", Words),
         sa.Column("chosen_at", Whole, nullable=False),
         sa.Column(
             "chosen_via",
-            sa.Text,
+            Words,
             sa.CheckConstraint(
                 "chosen_via IN ('user_response', 'accept_recommendations_bulk')", name="chosen_via_legal"
             ),
@@ -125,23 +126,23 @@ def _clarification_columns() -> list[sa.Column[object]]:
         ),
         sa.Column(
             "user_message_ref",
-            sa.Text,
+            Words,
             sa.CheckConstraint("user_message_ref <> ''", name="user_message_ref_filled"),
             nullable=False,
         ),
-        sa.Column("user_note", sa.Text),
-        sa.Column("chosen_text", sa.Text),
+        sa.Column("user_note", Words),
+        sa.Column("chosen_text", Words),
         sa.Column(
             "answered_by",
-            sa.Text,
+            Words,
             sa.CheckConstraint("answered_by <> ''", name="answered_by_filled"),
             nullable=False,
         ),
-        sa.Column("surface", sa.Text, nullable=False),
-        sa.Column("protocol", sa.Text, nullable=False),
-        sa.Column("session", sa.Text, nullable=False),
+        sa.Column("surface", Words, nullable=False),
+        sa.Column("protocol", Words, nullable=False),
+        sa.Column("session", Words, nullable=False),
         sa.Column("revision", Whole, sa.CheckConstraint("revision > 0", name="revision_counts"), nullable=False),
-        sa.Column("question", sa.Text, nullable=False),
+        sa.Column("question", Words, nullable=False),
         sa.Column("platform_at", Whole),
     ]
 
@@ -150,28 +151,26 @@ def _outbox() -> None:
     op.create_table(
         "outbox",
         sa.Column("row", Whole, primary_key=True, autoincrement=True, nullable=False),
-        sa.Column("conversation", sa.Text, nullable=False),
-        sa.Column("platform", sa.Text, nullable=False),
-        sa.Column(
-            "kind", sa.Text, sa.CheckConstraint("kind IN ('say', 'redraw')", name="kind_known"), nullable=False
-        ),
-        sa.Column("card", sa.Text),
-        sa.Column("about", sa.Text),
-        sa.Column("effect", sa.Text, nullable=False),
+        sa.Column("conversation", Words, nullable=False),
+        sa.Column("platform", Words, nullable=False),
+        sa.Column("kind", Words, sa.CheckConstraint("kind IN ('say', 'redraw')", name="kind_known"), nullable=False),
+        sa.Column("card", Words),
+        sa.Column("about", Words),
+        sa.Column("effect", Words, nullable=False),
         sa.Column("created_at", Whole, nullable=False),
         sa.Column("ready_at", Whole, nullable=False),
         sa.Column("lease_until", Whole),
         sa.Column("attempts", Whole, nullable=False, server_default=sa.text("0")),
         sa.Column(
             "state",
-            sa.Text,
+            Words,
             sa.CheckConstraint("state IN ('waiting', 'sent', 'given_up', 'superseded')", name="state_known"),
             nullable=False,
             server_default=sa.text("'waiting'"),
         ),
-        sa.Column("message", sa.Text),
+        sa.Column("message", Words),
         sa.Column("message_order", Whole),
-        sa.Column("error", sa.Text),
+        sa.Column("error", Words),
         sqlite_strict=True,
         sqlite_autoincrement=True,
     )

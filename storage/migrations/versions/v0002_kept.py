@@ -10,11 +10,13 @@ down_revision = "0001"
 branch_labels = None
 depends_on = None
 
+Words = sa.Text().with_variant(sa.Text(collation="C"), "postgresql")
+
 
 def upgrade() -> None:
     op.create_table(
         "kept",
-        sa.Column("key", sa.Text, primary_key=True, nullable=False),
-        sa.Column("value", sa.Text, nullable=False),
+        sa.Column("key", Words, primary_key=True, nullable=False),
+        sa.Column("value", Words, nullable=False),
         sqlite_strict=True,
     )

@@ -57,8 +57,27 @@ def test_a_limit_says_how_long() -> None:
 
 def test_reasons_are_words_for_people() -> None:
     assert str(named(BadRequest("Bad Request: TOPIC_CLOSED"))) == "the topic is closed"
-    assert str(named(Forbidden("Forbidden: bot was blocked by the user"))) == "bot was blocked by the user"
+    assert str(named(Forbidden("Forbidden: bot was blocked by the user"))) == "the person has blocked the bot"
+    assert str(named(BadRequest("Bad Request: message thread not found"))) == "the topic was deleted"
     assert "has not started it" in str(named(BadRequest("Bad Request: chat not found")))
+
+
+@pytest.mark.parametrize(
+    ("error", "place"),
+    [
+        (Forbidden("Forbidden: bot was kicked from the supergroup chat"), True),
+        (Forbidden("Forbidden: something new"), True),
+        (BadRequest("Bad Request: TOPIC_CLOSED"), True),
+        (BadRequest("Bad Request: message thread not found"), True),
+        (BadRequest("Bad Request: not enough rights to send text messages to the chat"), True),
+        (BadRequest("Bad Request: message is too long"), False),
+    ],
+)
+def test_it_is_known_whether_anything_else_would_arrive(error: TelegramError, place: bool) -> None:
+    """b41: after one refusal of the whole place the rest of its messages is not tried."""
+    made = named(error)
+    assert isinstance(made, Undeliverable)
+    assert made.place is place
 
 
 @pytest.mark.parametrize(
@@ -81,7 +100,7 @@ def test_a_card_that_can_not_be_edited_is_gone(words: str) -> None:
         ("Bad Request: message is not modified: specified new message content …", "same"),
         ("Bad Request: can't parse entities: Unsupported start tag", "plain"),
         ("Bad Request: ENTITY_BOUNDS_INVALID", "plain"),
-        ("Bad Request: message thread not found", "no_topic"),
+        ("Bad Request: message thread not found", None),
         ("Bad Request: BUTTON_DATA_INVALID", "no_buttons"),
         ("Bad Request: reply markup is too long", "no_buttons"),
         ("Bad Request: message to be replied not found", "no_reply"),

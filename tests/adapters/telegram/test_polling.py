@@ -102,7 +102,7 @@ async def test_an_offset_of_long_ago_is_not_used(server: TelegramServer, made: R
     server.updates.next_id = 17
     server.people[next(iter(server.people))].say("two")
     async with rig(server, made.store) as second:
-        assert (second.polling.offset, second.polling.away) == (None, timedelta(days=8))
+        assert (second.polling.offset, second.attendance.away) == (None, timedelta(days=8))
         await second.hear()
     assert heard(made.store) == ["one", "two"]
 

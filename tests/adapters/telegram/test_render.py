@@ -9,7 +9,18 @@ from hypothesis import strategies as st
 from telegram import MessageEntity
 
 from adapters.limits import length, plain
-from adapters.telegram.render import MAX_BUTTONS, MAX_ENTITIES, MAX_ROW, MAX_TEXT, MAX_TOKEN, Part, render
+from adapters.telegram.render import (
+    COLUMNS,
+    COMMAND,
+    MAX_BUTTONS,
+    MAX_ENTITIES,
+    MAX_ROW,
+    MAX_TEXT,
+    MAX_TOKEN,
+    Part,
+    columns,
+    render,
+)
 from bot.core.effects import Block, Button, File, Message, Span
 from tests.fakes.telegram.errors import Refusal
 from tests.fakes.telegram.text import cut
@@ -35,7 +46,8 @@ BLOCKS = st.builds(
     question=st.none() | st.integers(1, 9),
     gap=st.booleans(),
 )
-BUTTONS = st.builds(Button, token=st.text("abc:.0123456789", min_size=1, max_size=64), label=WORDS)
+TOKENS = st.text("abc:.0123456789", min_size=1, max_size=64)
+BUTTONS = st.builds(Button, token=TOKENS, label=WORDS, long=st.just("") | WORDS)
 ROWS = st.lists(st.lists(BUTTONS, max_size=12).map(tuple), max_size=5).map(tuple)
 MESSAGES = st.builds(Message, blocks=st.lists(BLOCKS, max_size=12).map(tuple), buttons=ROWS)
 
@@ -70,8 +82,12 @@ def test_an_entity_covers_exactly_its_span(message: Message) -> None:
     made = render(message)
     if len(made.parts) != 1:
         return
-    styled = [span.text for block in message.blocks for span in block.spans if span.style != "plain"]
+    styled = [
+        span.text for block in message.blocks for span in block.spans if span.style != "plain" or block.kind == "hint"
+    ]
     found = [cut(made.parts[0].text, e.offset, e.length) for e in made.parts[0].entities]
+    found = [words for words in found if not COMMAND.fullmatch(words)]
+    styled = [words for words in styled if not COMMAND.fullmatch(words)]
     assert found == [text for text in styled if text.strip()]
 
 
@@ -138,3 +154,46 @@ def test_a_message_of_files_alone_has_no_text() -> None:
 
 def test_the_fakes_refusals_are_worded_as_telegrams() -> None:
     assert "Bad Request" in str(Refusal(400, "Bad Request: message is too long").body)
+
+
+# -- labels on a phone ---------------------------------------------------------------------------------------------
+
+
+def labels(*longer: str) -> list[list[str]]:
+    row = tuple(
+        Button(token=f"t:{n}", label=letter, long=f"{letter} · {words}" if words else "")
+        for n, (letter, words) in enumerate(zip("ABCDEFGH", longer, strict=False))
+    )
+    keyboard = render(Message(blocks=(Block(spans=(Span(text="x"),)),), buttons=(row,))).parts[0].keyboard
+    assert keyboard is not None
+    return [[button.text for button in line] for line in keyboard.inline_keyboard]
+
+
+def test_labels_say_their_option_where_a_phone_has_room() -> None:
+    assert labels("Yes", "No") == [["A · Yes", "B · No"]]
+    assert labels("Last 5 years", "Last 10 years ✅", "") == [["A · Last 5 years"], ["B · Last 10 years ✅"], ["C"]]
+
+
+def test_letters_stand_alone_where_one_label_would_be_cut() -> None:
+    """Not some with words and some without: that looks like a choice of its own."""
+    assert labels("Yes", "A broad and a specialist one, and free ones ✅") == [["A", "B"]]
+    assert labels("你" * 16, "好") == [["A · " + "你" * 16], ["B · 好"]]  # two columns each
+    assert labels("你" * 17, "好") == [["A", "B"]]
+
+
+@given(st.lists(WORDS, min_size=1, max_size=8))
+def test_no_label_with_words_is_wider_than_its_place(longer: list[str]) -> None:
+    for line in labels(*longer):
+        if any(" · " in text for text in line):
+            assert len(line) <= 2
+            assert all(columns(text) <= COLUMNS[len(line)] or len(text) == 1 for text in line)
+
+
+def test_a_hyphenated_command_is_no_half_link() -> None:
+    """RT-11: Telegram's tokens end at the hyphen, and a tap on `/ars` would send just that."""
+    part = one(Span(text="😀 try /ars-lit-review, /help or a/b-c"))
+    assert [(e.type, e.offset, e.length) for e in part.entities] == [(MessageEntity.CODE, 7, 15)]
+
+
+def test_hints_stand_back() -> None:
+    assert [e.type for e in one(Span(text="Answer in one line"), kind="hint").entities] == [MessageEntity.ITALIC]

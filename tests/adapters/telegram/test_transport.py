@@ -105,7 +105,7 @@ async def test_an_interrupted_long_message_goes_on_where_it_was(made: Rig) -> No
     files = (File(name="a.md", media="text/markdown", content="# a"),)
     long = Say(message=Message(blocks=blocks, buttons=((Button(token="t", label="A"),),), files=files))
     sends = 0
-    real = made.bot.send_message
+    real = made.bot.post_text
 
     async def second_fails(*args: Any, **keys: Any) -> Any:
         nonlocal sends
@@ -114,7 +114,7 @@ async def test_an_interrupted_long_message_goes_on_where_it_was(made: Rig) -> No
             made.server.faults.limit(3, method="sendMessage")
         return await real(*args, **keys)
 
-    made.transport._bot = _With(made.bot, send_message=second_fails)  # type: ignore[assignment]
+    made.transport._bot = _With(made.bot, post_text=second_fails)  # type: ignore[assignment]
     with pytest.raises(RateLimited):
         await made.transport.post(place(ana.chat), long)
     sent = await made.transport.post(place(ana.chat), long)
@@ -187,12 +187,16 @@ async def test_a_closed_topic_is_undeliverable_and_is_not_reopened(made: Rig) ->
     assert {call.method for call in made.server.history.calls} & {"reopenForumTopic", "editForumTopic"} == set()
 
 
-async def test_a_topic_that_is_gone_is_left_out(made: Rig) -> None:
+async def test_the_words_of_a_deleted_topic_are_not_said_in_another_one(made: Rig) -> None:
+    """P37: General is another conversation; an answer there would belong to nothing."""
     forum = made.server.supergroup("Triage", forum=True)
     topic = made.server.topic(forum, "Intake")
     made.server.delete_topic(forum, topic)
-    sent = await made.transport.post(place(forum, topic), say("words"))
-    assert forum.messages[int(sent.message)].topic is None
+    before = len(forum.messages)
+    with pytest.raises(Undeliverable, match="topic was deleted") as caught:
+        await made.transport.post(place(forum, topic), say("words"))
+    assert caught.value.place
+    assert len(forum.messages) == before
 
 
 # -- for one person ------------------------------------------------------------------------------------------------

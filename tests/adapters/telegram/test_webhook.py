@@ -9,6 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
+from adapters.telegram import webhook
 from adapters.telegram.webhook import MAX_BODY, webhook_route
 from bot.core.events import ButtonPressed, MessageReceived
 from bot.ports import StoreUnavailable
@@ -121,6 +122,22 @@ async def test_the_answer_waits_for_the_commit(made: Rig) -> None:
     gate.set()
     [attempt] = await delivery
     assert attempt.status == 200
+
+
+async def test_a_store_that_hangs_is_not_waited_for_for_ever(made: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refused, so that it comes again; what was begun is written to its end all the same, and once."""
+    monkeypatch.setattr(webhook, "PATIENCE", 0.01)
+    gate = asyncio.Event()
+    real = update(made)
+    made.store.before["commit"].append(gate.wait)
+    [attempt] = await made.server.webhook.deliver(real)
+    assert attempt.status == 503
+    gate.set()
+    await made.runner.finish()
+    made.clock.advance(5)
+    await made.server.webhook.deliver()
+    assert len(made.store.commits) == 1
+    assert made.intake.parked == 0
 
 
 async def test_the_answer_does_not_wait_for_telegram(made: Rig) -> None:

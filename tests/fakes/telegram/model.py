@@ -87,9 +87,9 @@ class Message:
         return [[button["text"] for button in row] for row in (self.markup or {}).get("inline_keyboard", [])]
 
     def button(self, name: str) -> Json:
-        """By label or by data."""
+        """By label, by data, or by the letter that the label begins with."""
         for button in self.buttons:
-            if name in (button["text"], button.get("callback_data")):
+            if name in names_of(button):
                 return button
         raise AssertionError(f"no button {name!r} on {self!r}, only {self.labels}")
 
@@ -126,6 +126,12 @@ class Message:
                 root = root.reply_to
             return {"message_thread_id": root.id}  # a chain of replies, which no send method takes
         return {}
+
+
+def names_of(button: Json) -> tuple[str, ...]:
+    text = str(button["text"])
+    letter = text.partition(" · ")[0]
+    return text, str(button.get("callback_data")), letter, f"{letter} ✅" if text.endswith("✅") else letter
 
 
 @dataclass(eq=False)
@@ -197,6 +203,6 @@ class Chat:
     def card(self, button: str) -> Message:
         """The newest of the bot's messages that has a button with this label or data."""
         for message in reversed(self.posts):
-            if any(button in (b["text"], b.get("callback_data")) for b in message.buttons):
+            if any(button in names_of(b) for b in message.buttons):
                 return message
         raise AssertionError(f"no message with a button {button!r} in:\n{self}")

@@ -1,0 +1,410 @@
+"""One payload, whichever way it came: read, completed from the store and from Slack, handled.
+
+When `take` returns, what the payload says is committed, or there is nothing to commit; only then is it acknowledged.
+What it returns is the body of the acknowledgement: empty, or the mistakes of a form.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import structlog
+
+from adapters.contract import UNSTAMPED
+from adapters.slack import acts, codec
+from adapters.slack.directory import Directory, profile_of
+from adapters.slack.drafts import Drafts
+from adapters.slack.homes import Homes
+from adapters.slack.modal import REQUEST_FORM, ROUND_FORM, errors_in, request_form, round_form
+from adapters.slack.places import PLATFORM, ROOTLESS, Known, Profile, address_of, conversation_of
+from adapters.slack.roots import Roots
+from adapters.slack.transport import EXPIRED, SlackTransport
+from adapters.slack.workspaces import Workspace, Workspaces
+from bot.core.effects import Reply
+from bot.core.events import (
+    ButtonPressed,
+    DeliveryFailed,
+    Envelope,
+    FormSubmitted,
+    Ignored,
+    MessageDeleted,
+    MessageEdited,
+    MessageReceived,
+)
+from bot.ports import Handled, Store
+from bot.runner import Runner
+
+PARKED = f"{PLATFORM}:parked:"
+MOST_PARKED = 200  # unreadable payloads kept for a look; more are only counted
+LONGEST_PARKED = 20_000  # characters
+GOODBYE = 5.0  # seconds that notices under way get at the end
+LOOKED_AT = 20  # conversations of a channel, when a loose message looks for the open round it means
+LOST = "I can't tell where this button belongs; nothing is recorded. Please answer in the thread itself."
+NOT_HERE = "I'm not in this channel. Invite me with /invite @askfirst, then do that again."
+
+Ack = dict[str, Any]
+Body = Mapping[str, Any]
+Also = Callable[[Workspace, Body], Awaitable[None]]  # what else is done about an event
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Ways:
+    """Ways in that the operator has switched on."""
+
+    reactions: frozenset[str] = frozenset()  # emoji names
+    every: frozenset[str] = frozenset()  # channels in which every message asks for an intake
+    apps: frozenset[str] = frozenset()  # apps that may speak for people
+
+
+@dataclass(slots=True)
+class Intake:
+    workspaces: Workspaces
+    directory: Directory
+    roots: Roots
+    store: Store
+    runner: Runner
+    transport: SlackTransport
+    ways: Ways = Ways()
+    also: dict[str, Also] = field(default_factory=dict)  # by event type: the home tab, revoked tokens
+    ignored: int = 0
+    parked: int = 0
+    drafts: Drafts = field(init=False)
+    homes: Homes = field(init=False)
+    _lines: dict[str, _Line] = field(default_factory=dict)
+    _answers: set[asyncio.Task[Any]] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.drafts = Drafts(self.store)
+        self.homes = Homes(self.store, self.directory, self.roots)
+        self.also.setdefault("app_home_opened", self.homes.opened)
+
+    async def take(self, body: Body) -> Ack:
+        """Raises when nothing was written: then nothing may be acknowledged."""
+        async with self._in_order(_queue_of(body)):
+            return await self._take(body)
+
+    async def finish(self) -> None:
+        """Let the notices under way be sent, within bounds."""
+        if self._answers:
+            _, late = await asyncio.wait(self._answers, timeout=GOODBYE)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+
+    # -- by kind -------------------------------------------------------------------------------------------------
+
+    async def _take(self, body: Body) -> Ack:
+        is_event = body.get("type") == "event_callback"
+        team = codec.team_of(body) if is_event else acts.team_in(body)
+        workspace = await self.workspaces.of(team, _enterprise(body))
+        if workspace is None:
+            if body.get("type") == "block_actions":
+                await self._lost(body)
+            return self._left(body, Ignored(reason="no workspace that the app is installed in"))
+        if is_event:
+            return await self._event(workspace, body)
+        return await self._act(workspace, body)
+
+    async def _event(self, workspace: Workspace, body: Body) -> Ack:
+        event = body.get("event")
+        kind = event.get("type") if isinstance(event, Mapping) else None
+        if kind == "user_change":
+            await self._user_changed(workspace, body)
+            return {}
+        if kind == "reaction_added":
+            return await self._reacted(workspace, body)
+        if kind in self.also:
+            await self.also[str(kind)](workspace, body)
+            return {}
+        assert event is None or isinstance(event, Mapping)
+        users, channel = codec.people_in(body), codec.channel_of(body)
+        known = await self._known(workspace, users, channel, (event or {}).get("channel_type"))
+        made = codec.event_from_payload(body, known)
+        if isinstance(made, Envelope) and not made.place.shared and isinstance(made.event, MessageReceived):
+            self.directory.own(workspace.me.team, str(channel), made.event.person.id.removeprefix(f"{PLATFORM}:"))
+        if isinstance(made, Ignored):
+            return (
+                self._left(body, made) if not made.reason.startswith("unreadable") else await self._park(body, made)
+            )
+        await self._handled(await self._complete(made, body, known))
+        return {}
+
+    async def _act(self, workspace: Workspace, body: Body) -> Ack:
+        kind, view = body.get("type"), body.get("view")
+        user, trigger = acts.user_in(body), str(body.get("trigger_id") or "")
+        if isinstance(view, Mapping) and kind in ("block_actions", "view_closed") and view.get("type") != "home":
+            if view.get("callback_id") == ROUND_FORM and user is not None:
+                await self.drafts.keep(user, view)
+            return {}
+        if kind == "shortcut" and body.get("callback_id") == acts.ASK_FOR:
+            home = await self.directory.home(workspace, str(user))
+            self._answer(self.transport.open_form(workspace, trigger, request_form(home)))
+            return {}
+        if acts.is_link(body):
+            return {}
+        channel = acts.channel_in(body)
+        is_request = (
+            kind == "view_submission" and isinstance(view, Mapping) and view.get("callback_id") == REQUEST_FORM
+        )
+        if is_request:
+            channel = acts.place_asked(body)
+        begins = channel is not None and (kind is None or kind == "message_action")
+        if begins and not await self.directory.reachable(workspace, str(channel)):
+            return self._outside(body)
+        named = codec.mentioned_in(body)
+        known = await self._known(workspace, (*((user,) if user else ()), *named), channel, _kind_named(body))
+        made = acts.request_from_form(body, known) if is_request else acts.event_from_act(body, known)
+        if isinstance(made, Ignored):
+            if kind == "block_actions":
+                await self._lost(body)
+            return self._left(body, made)
+        return await self._answered(workspace, body, await self._complete(made, body, known), trigger)
+
+    async def _answered(self, workspace: Workspace, body: Body, made: Envelope, trigger: str) -> Ack:
+        """The event, and what goes back at once: mistakes of a form, a form to open, or a notice."""
+        handled = await self._handled(made)
+        if _at_home(body):
+            self._answer(self.homes.publish(workspace, str(acts.user_in(body))))
+        event, reply = made.event, handled.reply or Reply(text="")
+        if isinstance(event, FormSubmitted):
+            view = body.get("view")
+            assert isinstance(view, Mapping)
+            if reply.errors:
+                return {"response_action": "errors", "errors": errors_in(view, reply.errors)}
+            await self.drafts.forget(event.person.id, event.round)
+            return {}
+        if reply.form is not None and isinstance(event, ButtonPressed):
+            self._answer(self._open(workspace, made, reply, trigger))
+        elif reply.text and handled.outcome != "duplicate":
+            self._answer(self.transport.reply(made, reply))
+        return {}
+
+    async def _open(self, workspace: Workspace, made: Envelope, reply: Reply, trigger: str) -> None:
+        """Within the trigger's three seconds; on a failure the words say how to go on (P60)."""
+        event, form = made.event, reply.form
+        assert isinstance(event, ButtonPressed)
+        assert form is not None
+        draft = await self.drafts.of(event.person.id, form.round)
+        view = round_form(form, made.place.conversation, event.ref.card, draft)
+        if await self.transport.open_form(workspace, trigger, view) is not None:
+            await self.transport.reply(made, Reply(text=reply.text or EXPIRED))
+
+    async def _handled(self, made: Envelope) -> Handled:
+        handled = await self.runner.handle(made)
+        person = getattr(made.event, "person", None)
+        if handled.outcome == "ignored":
+            self.ignored += 1
+        elif person is not None and handled.outcome == "accepted":
+            await self.homes.acted(person.id, made.place.conversation)
+        return handled
+
+    # -- ways in that are no messages ---------------------------------------------------------------------------
+
+    async def _reacted(self, workspace: Workspace, body: Body) -> Ack:
+        """A switched-on emoji on a message: an intake of its words, for whoever reacted."""
+        known = await self._known(workspace, (), None)
+        wanted = acts.reaction_wanted(body, known)
+        if wanted is None:
+            return self._left(body, Ignored(reason="a reaction that asks for nothing"))
+        channel, ts, user, emoji = wanted
+        answer = await workspace.client.conversations_replies(channel=channel, ts=ts, limit=1, inclusive=True)
+        found = [one for one in answer.get("messages") or () if one.get("ts") == ts]
+        if not found:
+            return self._left(body, Ignored(reason="a reaction on a message that is not shown"))
+        known = await self._known(workspace, (user, *codec.mentioned_in(found[0])), channel)
+        if known.people[user].bot or found[0].get("user") == workspace.me.user:
+            return self._left(body, Ignored(reason="a reaction by a bot, or on our own message"))
+        made = acts.summons(found[0], channel, user, f":{emoji}:", acts.reaction_id(body, known), known)
+        if isinstance(made, Ignored):
+            return self._left(body, made)
+        await self._handled(await self._complete(made, body, known))
+        return {}
+
+    async def _user_changed(self, workspace: Workspace, body: Body) -> None:
+        """Somebody has left: what they were asked in their own DM is undeliverable from now on (b40)."""
+        event = body.get("event")
+        user = event.get("user") if isinstance(event, Mapping) else None
+        if not isinstance(user, Mapping) or not isinstance(user.get("id"), str):
+            return
+        identity = str(user["id"])
+        complete = "profile" in user or "name" in user
+        fresh = None if complete else await self.directory.person(workspace, identity, fresh=True)
+        profile: Profile = profile_of(user, workspace.me) if fresh is None else fresh
+        self.directory.learn(workspace.me.team, identity, profile)
+        if not profile.gone:
+            return
+        at = event.get("event_ts") if isinstance(event, Mapping) else None
+        for channel in self.directory.of_owner(workspace.me.team, identity):
+            conversation = conversation_of(workspace.me.team, channel)
+            state = await self.store.load(conversation)
+            session = None if state is None else state.current
+            if state is None or session is None or session.undelivered is not None:
+                continue
+            left = DeliveryFailed(card=session.id, reason="the person's account was deactivated")
+            await self._handled(
+                Envelope(
+                    event_id=f"{PLATFORM}:{workspace.me.team}:{identity}:left:{at}:{channel}",
+                    place=state.place,
+                    at=UNSTAMPED,
+                    event=left,
+                )
+            )
+
+    # -- what the store and Slack know --------------------------------------------------------------------------
+
+    async def _known(
+        self, workspace: Workspace, users: tuple[str, ...], channel: str | None, kind: str | None = None
+    ) -> Known:
+        people = await self.directory.people(workspace, users)
+        direct = {} if channel is None else {channel: await self.directory.direct(workspace, channel, kind)}
+        ways = self.ways
+        return Known(workspace.me, people, direct, ways.apps, ways.reactions, ways.every)
+
+    async def _complete(self, made: Envelope, body: Body, known: Known) -> Envelope:
+        """Which conversation a message belongs to, where its thread alone does not say it."""
+        event = made.event
+        if isinstance(event, MessageEdited | MessageDeleted):
+            return await self._as_before(made, body, known)
+        if not made.place.shared or isinstance(event, FormSubmitted):
+            return made
+        address = address_of(made.place.conversation)
+        if isinstance(event, MessageReceived) and address.root is not None and not event.private:
+            self.roots.said_in(address.channel, event.ref.id, address.root)
+        made = await self._in_our_thread(made, known)
+        if isinstance(event, MessageReceived) and not event.in_thread and not (event.summons and not event.private):
+            return await self._loose(made, event)
+        return made
+
+    async def _in_our_thread(self, made: Envelope, known: Known) -> Envelope:
+        """A thread that begins with a card of ours is the conversation that the card was posted for."""
+        address = address_of(made.place.conversation)
+        if address.root is None or address.root.startswith(ROOTLESS):
+            return made
+        ours = await self.roots.conversation_at(known.me.team, address.channel, address.root)
+        return made if ours is None else _moved(made, ours)
+
+    async def _loose(self, made: Envelope, event: MessageReceived) -> Envelope:
+        """Said in the channel, outside any thread: meant for the only intake open there, unless it begins its own."""
+        if event.addressed and not event.private:
+            return made
+        address = address_of(made.place.conversation)
+        place = conversation_of(address.team, address.channel)
+        waiting = [name for name in await self.store.asking(place, LOOKED_AT) if name != made.place.conversation]
+        if len(waiting) == 1:
+            return _moved(made, waiting[0])
+        return _moved(made, place) if event.private else made  # a command of the platform is about the channel
+
+    async def _as_before(self, made: Envelope, body: Body, known: Known) -> Envelope:
+        """Edits and deletions belong where the message did. One that at last names the bot says it anew (b19)."""
+        event = made.event
+        before = await self.store.event(codec.said_before(made))
+        was = before.event if before is not None else None
+        if isinstance(event, MessageEdited):
+            message = _edited_message(body)
+            addressed = isinstance(was, MessageReceived) and was.addressed
+            if codec.names_us(message, known) and not addressed and made.place.shared:
+                said = codec.as_said(message, address_of(made.place.conversation).channel, known, made.event_id)
+                return said if isinstance(said, Envelope) else made
+            if isinstance(was, MessageReceived) and was.text == event.text:
+                made = made.model_copy(update={"event": event.model_copy(update={"unchanged": True})})
+        if before is not None:
+            return _moved(made, before.place.conversation)
+        return await self._in_our_thread(made, known) if made.place.shared else made
+
+    # -- small things --------------------------------------------------------------------------------------------
+
+    def _left(self, body: Body, why: Ignored) -> Ack:
+        self.ignored += 1
+        log.info("payload_ignored", kind=body.get("type"), reason=why.reason)
+        return {}
+
+    def _outside(self, body: Body) -> Ack:
+        """A command or a shortcut in a channel that the app is not in: what it would say would reach nobody."""
+        url = body.get("response_url")
+        if body.get("command"):
+            return {"response_type": "ephemeral", "text": NOT_HERE}
+        if isinstance(url, str) and url.startswith("http"):
+            self._answer(self.transport.respond(url, NOT_HERE))
+        return {}
+
+    async def _lost(self, body: Body) -> None:
+        """A press that belongs nowhere is told so, to the presser only."""
+        url = body.get("response_url")
+        if isinstance(url, str) and url.startswith("http"):
+            self._answer(self.transport.respond(url, LOST))
+
+    async def _park(self, body: Body, why: Ignored) -> Ack:
+        """Kept as it came, for a look and a later version; never asked for again, so nobody waits behind it."""
+        self.parked += 1
+        log.warning("payload_parked", reason=why.reason)
+        if self.parked <= MOST_PARKED:
+            words = json.dumps({"reason": why.reason, "body": body}, default=str)[:LONGEST_PARKED]
+            await self.store.keep(f"{PARKED}{body.get('event_id') or self.parked}", words)
+        return {}
+
+    def _answer(self, sending: Awaitable[Any]) -> None:
+        task: asyncio.Task[Any] = asyncio.ensure_future(sending)
+        self._answers.add(task)
+        task.add_done_callback(self._answers.discard)
+
+    @asynccontextmanager
+    async def _in_order(self, name: str) -> AsyncIterator[None]:
+        """First come, first served within a channel: what is looked up on the way must not change the order."""
+        line = self._lines.setdefault(name, _Line())
+        line.users += 1
+        try:
+            async with line.lock:
+                yield
+        finally:
+            line.users -= 1
+            if not line.users:
+                self._lines.pop(name, None)
+
+
+@dataclass(slots=True)
+class _Line:
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    users: int = 0
+
+
+def _queue_of(body: Body) -> str:
+    if body.get("type") == "event_callback":
+        return codec.channel_of(body) or "-"
+    return acts.channel_in(body) or acts.user_in(body) or "-"
+
+
+def _moved(made: Envelope, conversation: str) -> Envelope:
+    return made.model_copy(update={"place": made.place.model_copy(update={"conversation": conversation})})
+
+
+def _at_home(body: Body) -> bool:
+    view = body.get("view")
+    return isinstance(view, Mapping) and view.get("type") == "home"
+
+
+def _edited_message(body: Body) -> Body:
+    event = body.get("event")
+    if not isinstance(event, Mapping):
+        return {}
+    message = event.get("message")
+    return message if isinstance(message, Mapping) else event
+
+
+def _enterprise(body: Body) -> str | None:
+    enterprise = body.get("enterprise")
+    found = enterprise.get("id") if isinstance(enterprise, Mapping) else body.get("enterprise_id")
+    return str(found) if found else None
+
+
+def _kind_named(body: Body) -> str | None:
+    """Acts tell the kind of a place by its name, and only of direct messages and private channels."""
+    channel = body.get("channel")
+    name = channel.get("name") if isinstance(channel, Mapping) else body.get("channel_name")
+    return str(name) if name in ("directmessage", "privategroup") else None

@@ -1,0 +1,244 @@
+"""Slack as a part of the program: connected, heard by socket or by HTTP, sent to."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import aiohttp
+import structlog
+from slack_sdk.errors import SlackApiError
+from starlette.routing import Route
+
+from adapters.slack.bolt import bolt_app
+from adapters.slack.codec import Payload
+from adapters.slack.directory import Directory
+from adapters.slack.errors import code_of, named
+from adapters.slack.files import SlackFiles
+from adapters.slack.history import History
+from adapters.slack.http import PATH, events_route
+from adapters.slack.installs import Installations, OAuthKeys
+from adapters.slack.intake import Also, Intake, Ways
+from adapters.slack.oauth import oauth_routes
+from adapters.slack.pace import pace
+from adapters.slack.places import PLATFORM, Me
+from adapters.slack.roots import Roots
+from adapters.slack.socket import Sockets
+from adapters.slack.transport import SlackTransport
+from adapters.slack.workspaces import OneWorkspace, Workspace, Workspaces, http_session, web_client
+from bot.pace import Pace
+from bot.ports import Clock, Fetcher, RateLimited, Store
+from bot.runner import Runner
+
+LONGEST_PAUSE = 30.0
+NOTE_EVERY = 30.0  # seconds
+LONGEST_GAP = timedelta(days=7)
+HEARD = f"{PLATFORM}:heard:"
+REFUSED = (
+    "invalid_auth",
+    "not_authed",
+    "account_inactive",
+    "token_revoked",
+    "token_expired",
+    "not_allowed_token_type",
+)
+
+log = structlog.get_logger(__name__)
+
+
+class TokenRefused(Exception):
+    """Slack does not know a token. The message says what to do, and not the token."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """With an app token payloads come over the socket, else they are posted to us and signed."""
+
+    bot_token: str | None
+    app_token: str | None = None
+    signing_secret: str | None = None
+    base_url: str | None = None
+    oauth: OAuthKeys | None = None  # instead of a bot token: workspaces install the app themselves
+
+
+class SlackConnection:
+    """An app that has answered who it is. Nothing else of the program is needed for that."""
+
+    def __init__(
+        self, keys: Keys, session: aiohttp.ClientSession, workspace: Workspace | None, *, org_wide: bool = False
+    ) -> None:
+        self.keys, self.session, self.workspace = keys, session, workspace
+        self.workspaces = None if workspace is None else OneWorkspace(workspace, org_wide=org_wide)
+
+    @property
+    def bot_name(self) -> str:
+        return Me("", "").name if self.workspace is None else self.workspace.me.name
+
+    async def close(self) -> None:
+        await self.session.close()
+
+
+async def connect(keys: Keys, clock: Clock) -> SlackConnection:
+    """Ask until Slack answers; only a refused token ends it."""
+    session = http_session()
+    if keys.oauth is not None:
+        return SlackConnection(keys, session, None)
+    client = web_client(keys.bot_token, keys.base_url, session)
+    failures = 0
+    try:
+        while True:
+            try:
+                who = await client.auth_test()
+            except Exception as error:  # noqa: BLE001
+                if code_of(error) in REFUSED:
+                    raise TokenRefused(
+                        "Slack refuses the bot token. Copy it anew from your app's page, OAuth & Permissions, "
+                        "into ASKFIRST_SLACK__BOT_TOKEN."
+                    ) from None
+                failures += 1
+                failure = named(error)
+                log.warning("slack_unreachable", error=code_of(error) or type(error).__name__)
+                wait = failure.retry_after.total_seconds() if isinstance(failure, RateLimited) else 0.0
+                await clock.sleep(wait or min(LONGEST_PAUSE, 2.0 ** min(failures, 6) / 2))
+                continue
+            app = await _app_id(client, str(who.get("bot_id") or ""))
+            me = Me(
+                team=str(who.get("team_id") or who.get("enterprise_id") or ""),
+                user=str(who.get("user_id") or ""),
+                bot=str(who.get("bot_id") or ""),
+                app=app,
+                name=str(who.get("user") or "askfirst"),
+                enterprise=who.get("enterprise_id"),
+                url=str(who.get("url") or ""),
+            )
+            org_wide = bool(who.get("is_enterprise_install"))
+            return SlackConnection(keys, session, Workspace(client, me), org_wide=org_wide)
+    except BaseException:
+        await session.close()
+        raise
+
+
+async def _app_id(client: object, bot: str) -> str:
+    """Own messages are known by user and bot id; the app's id is one sign more, where it can be had."""
+    with contextlib.suppress(SlackApiError, aiohttp.ClientError, OSError, TimeoutError):
+        answer = await client.bots_info(bot=bot)  # type: ignore[attr-defined]
+        return str((answer.get("bot") or {}).get("app_id") or "")
+    return ""
+
+
+class SlackSurface:
+    """Built once the store is open. `run` takes payloads until it is cancelled; `finish` ends what is under way."""
+
+    platform = PLATFORM
+    alone = False  # Slack hands each event to one of the sockets that are open
+
+    def __init__(
+        self, connection: SlackConnection, store: Store, runner: Runner, clock: Clock, ways: Ways | None = None
+    ) -> None:
+        keys, session = connection.keys, connection.session
+        self._store, self._clock, self._name = store, clock, connection.bot_name
+        self._noted_as = HEARD + ("" if connection.workspace is None else connection.workspace.me.team)
+        directory, roots, ways = Directory(clock), Roots(store), ways or Ways()
+        self._install: Sequence[Route] = []
+        workspaces: Workspaces
+        gone: Also = _left
+        if connection.workspaces is not None:
+            workspaces = connection.workspaces
+        else:
+            assert keys.oauth is not None
+            installs = Installations(keys.oauth, store, clock, session, keys.base_url)
+            self._install = oauth_routes(keys.oauth, installs, store, clock, reactions=bool(ways.reactions))
+            workspaces, gone = installs, functools.partial(_uninstalled, installs)
+        self.transport = SlackTransport(workspaces, directory, roots, clock)
+        self.files: Fetcher | None = SlackFiles(workspaces, session)
+        also = {"app_uninstalled": gone, "tokens_revoked": gone}
+        self.intake = Intake(workspaces, directory, roots, store, runner, self.transport, ways, also)
+        self.history = History(self.intake, store, clock)
+        self.app = bolt_app(self.intake.take, keys.signing_secret)
+        self.sockets = (
+            None
+            if keys.app_token is None
+            else Sockets(
+                self.app,
+                web_client(None, keys.base_url, session),
+                keys.app_token,
+                session,
+                clock,
+                self._heard,
+            )
+        )
+        self.pace: Pace = pace
+
+    @property
+    def routes(self) -> Sequence[Route]:
+        return [*self._install, *([] if self.sockets is not None else [events_route(self.app)])]
+
+    async def run(self) -> None:
+        if self.sockets is None:
+            await self._heard(None)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._note(), name="slack-note")
+            if self.sockets is not None:
+                group.create_task(self.sockets.run(), name="slack-sockets")
+
+    async def finish(self) -> None:
+        if self.sockets is not None:
+            await self.sockets.finish()
+        await self.intake.finish()
+
+    def status(self) -> Mapping[str, object]:
+        """For /readyz. `ready` means: payloads come in."""
+        more = {"bot": self._name, "parked": self.intake.parked}
+        if self.sockets is None:
+            return {"ready": True, "by": "http", "path": PATH, **more}
+        ready = self.sockets.connected > 0
+        return {
+            "ready": ready,
+            "by": "socket",
+            "state": self.sockets.state,
+            "sockets": self.sockets.connected,
+            **more,
+        }
+
+    # -- gaps ----------------------------------------------------------------------------------------------------
+
+    async def _heard(self, since: datetime | None) -> None:
+        """Payloads come again. What was missed meanwhile, or while the program was not running, is read: Slack itself
+        delivers some of it again, after a minute or five."""
+        now = self._clock.now()
+        last = since or await self._noted()
+        await self._keep(now)
+        if last is None:
+            return
+        await self.history.read(max(last, now - LONGEST_GAP))
+
+    async def _note(self) -> None:
+        """When we were last there, so that a restart knows how long it was away."""
+        while True:
+            await self._clock.sleep(NOTE_EVERY)
+            if self.sockets is None or self.sockets.connected:
+                await self._keep(self._clock.now())
+
+    async def _noted(self) -> datetime | None:
+        kept = (await self._store.kept(self._noted_as)).get(self._noted_as)
+        return None if kept is None else datetime.fromisoformat(kept)
+
+    async def _keep(self, now: datetime) -> None:
+        await self._store.keep(self._noted_as, now.isoformat())
+
+
+async def _left(workspace: Workspace, body: Payload) -> None:
+    """The only workspace has let go of us; what is sent from now on is undeliverable, and said so."""
+    event = body.get("event") or {}
+    log.warning("slack_token_gone", team=workspace.me.team, event=event.get("type"))
+
+
+async def _uninstalled(installs: Installations, workspace: Workspace, body: Payload) -> None:
+    """`app_uninstalled`, or the bot's token revoked; a person's own token is none of ours."""
+    event = body.get("event") or {}
+    if event.get("type") == "app_uninstalled" or (event.get("tokens") or {}).get("bot"):
+        await installs.forget(workspace.me.team)

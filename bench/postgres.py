@@ -1,0 +1,118 @@
+"""Steps on a PostgreSQL server of our own: beside raw asyncpg writing the same rows, and two workers beside one.
+
+The floor of postgres_steps is one connection that writes the same rows into the same tables, one `executemany` per
+table, one transaction for each event of all people together: what any program must pay that keeps these records.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import asyncpg
+
+from bench.figure import Figure, Goal, interleaved
+from bench.steps import Rows, recorded, talk
+from bench.talk import STEPS
+from bot.app import load_book
+from bot.core.book import Book
+from config.settings import load_settings
+from storage.postgres_queries import statements
+from storage.rows import STATEMENTS
+from tests.fakes.postgres import PostgresServer
+
+SHARED = Goal(0.5, "least")
+TWO = Goal(1.4, "least")
+
+
+def figures(rounds: int, people: int, intakes: int) -> list[Figure]:
+    book = load_book(load_settings(config=None))
+    written = recorded(book, people, intakes)
+    server = PostgresServer()
+    try:
+        server.start()
+        ours = functools.partial(_ours, server, book, people, intakes)
+        floor = functools.partial(_floor, server, written)
+        rate, plain = interleaved(rounds, ours, floor)
+        two = functools.partial(_workers, server, 2, people, intakes)
+        one = functools.partial(_workers, server, 1, people, intakes)
+        both, alone = interleaved(rounds, two, one)
+    finally:
+        server.remove()
+    return [
+        Figure("postgres_steps", rate, plain, "/s", SHARED),
+        Figure("postgres_two_workers", both, alone, "/s", TWO),
+    ]
+
+
+def _ours(server: PostgresServer, book: Book, people: int, intakes: int) -> float:
+    url = asyncio.run(server.emptied())
+    taken = asyncio.run(talk(url, book, people, intakes, people))
+    return people * intakes * STEPS / taken
+
+
+def _floor(server: PostgresServer, written: Sequence[Sequence[Rows]]) -> float:
+    return asyncio.run(_raw(asyncio.run(server.emptied()), written))
+
+
+async def _raw(url: str, written: Sequence[Sequence[Rows]]) -> float:
+    transactions: list[list[tuple[str, list[Any]]]] = []
+    for together in zip(*written, strict=True):
+        batches = [(name, [row for one in together for row in one.get(name, ())]) for name in STATEMENTS]
+        known = [(statements()[name], batch) for name, batch in batches if batch]
+        transactions.append([(statement.sql, [statement.values(row) for row in batch]) for statement, batch in known])
+    connection = await asyncpg.connect(url)
+    try:
+        started = time.perf_counter()
+        for transaction in transactions:
+            async with connection.transaction():
+                for sql, batch in transaction:
+                    await connection.executemany(sql, batch)
+        taken = time.perf_counter() - started
+    finally:
+        await connection.close()
+    return sum(map(len, written)) / taken
+
+
+def _workers(server: PostgresServer, count: int, people: int, intakes: int) -> float:
+    """Steps a second of some processes together, from the moment at which all are ready."""
+    url = asyncio.run(server.emptied())
+    each = max(1, people // count)
+    begun = [worker(url, number * each, each, intakes) for number in range(count)]
+    started = time.perf_counter()
+    found = [ended(process) for process in go(begun)]
+    taken = time.perf_counter() - started
+    return sum(one["steps"] for one in found) / taken
+
+
+def worker(database: str, first: int, people: int, intakes: int) -> subprocess.Popen[str]:
+    """`bench.worker`, ready."""
+    command = [sys.executable, "-m", "bench.worker", database, str(first), str(people), str(intakes)]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    if process.stdout.readline() != "ready\n":
+        raise RuntimeError("a worker did not start")
+    return process
+
+
+def go(processes: Sequence[subprocess.Popen[str]]) -> Sequence[subprocess.Popen[str]]:
+    for process in processes:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    return processes
+
+
+def ended(process: subprocess.Popen[str]) -> dict[str, Any]:
+    assert process.stdin is not None
+    out, _ = process.communicate()
+    if process.returncode:
+        raise RuntimeError("a worker failed")
+    found: dict[str, Any] = json.loads(out)
+    return found

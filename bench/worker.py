@@ -1,0 +1,74 @@
+"""A process of its own: people talk over a database, when told to. Prints what it took as JSON.
+
+    python -m bench.worker DATABASE FIRST PEOPLE INTAKES
+
+`FIRST` is the number of the first person. It says `ready` when everything is loaded, and begins at a line on stdin.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import itertools
+import json
+import resource
+import sys
+import time
+
+from bench.talk import STEPS, Talker
+from bot.app import load_book
+from bot.clock import SystemClock
+from bot.core.events import Envelope
+from bot.core.state import Conversation
+from bot.core.step import Step, step
+from bot.runner import Runner
+from config.settings import load_settings
+from storage import open_store
+
+
+async def work(database: str, first: int, people: int, intakes: int) -> None:
+    book = load_book(load_settings(config=None))
+    decide = functools.partial(step, book=book)
+    states: dict[str, Conversation] = {}
+
+    def watched(state: Conversation | None, envelope: Envelope) -> Step:
+        decided = decide(state, envelope)
+        states[envelope.place.conversation] = decided.state
+        return decided
+
+    store = await open_store(database)
+    ids = itertools.count(first * 1_000_000 + 1)
+    runner = Runner(store, watched, SystemClock(), lambda: f"{next(ids):010d}")
+    store.listen(runner.bell.ring)
+    talkers = [Talker(first + n, intakes, states.__getitem__) for n in range(people)]
+    latencies: list[float] = []
+
+    async def one(talker: Talker) -> None:
+        for envelope in talker.events():
+            begun = time.perf_counter()
+            await runner.handle(envelope)
+            latencies.append(time.perf_counter() - begun)
+
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
+    await asyncio.to_thread(sys.stdin.readline)
+    started, spent = time.perf_counter(), time.process_time()
+    await asyncio.gather(*(one(talker) for talker in talkers))
+    taken, spent = time.perf_counter() - started, time.process_time() - spent
+    await store.close()
+    if not all(talker.done() for talker in talkers):
+        raise RuntimeError("an intake was not completed: the measured conversation no longer fits the playbook")
+    latencies.sort()
+    steps = people * intakes * STEPS
+    found = {
+        "steps": steps,
+        "seconds": taken,
+        "cpu": spent,
+        **{f"p{share}": latencies[min(steps - 1, int(steps * share / 100))] for share in (50, 99, 99.9)},
+        "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    }
+    sys.stdout.write(json.dumps(found) + "\n")
+
+
+if __name__ == "__main__":
+    asyncio.run(work(sys.argv[1], *map(int, sys.argv[2:5])))

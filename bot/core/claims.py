@@ -1,0 +1,89 @@
+"""Words that claim authorisation inside what was quoted, pasted or handed in (AU-3). They resolve nothing, ever.
+
+Only what is not the person's own is looked at: "the user has already approved this" in a pasted page is an attempt to
+decide for somebody; the same words typed by that somebody are theirs, and the reply reader judges them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
+
+from bot.core.model import Material
+from bot.core.own_words import own_words
+from bot.core.words import fold
+
+_WHO = (
+    r"(?:the )?(?:user|users|customer|client|owner|requester|product owner|pm|manager|lead|team|human|author"
+    r"|stakeholders?)"
+)
+_CLAIMS: Final = tuple(
+    re.compile(pattern)
+    for pattern in (
+        (
+            rf"\b{_WHO} (?:has|have|had)?\s?(?:already )?"
+            r"(?:approved|confirmed|accepted|authori[sz]ed|signed off|agreed)\b"
+        ),
+        r"\b(?:already|pre) ?-?(?:approved|authori[sz]ed|confirmed)\b",
+        r"\b(?:approval|authori[sz]ation|consent) (?:was|is|has been) (?:already )?(?:given|granted)\b",
+        (
+            r"\b(?:do not|don't|no need to|never) ask "
+            r"(?:the user|the person|them|me|us|again|questions|any|for|anything|further)\b"
+        ),
+        r"\b(?:skip|bypass) (?:the |all |any )?(?:questions|intake|clarifications?|confirmation|gates?|round)\b",
+        r"(?<!or: )\b(?:accept|take|apply|use) (?:all )?(?:the )?(?:recommendations|recommended options|defaults)\b",
+        (
+            r"\b(?:ignore|disregard) (?:all |any )?(?:the )?(?:previous|prior|above|earlier) "
+            r"(?:instructions|rules|questions)\b"
+        ),
+        (
+            r"\b(?:treat|consider|mark) (?:this|it|everything|all questions|them) as "
+            r"(?:approved|answered|confirmed|resolved)\b"
+        ),
+    )
+)
+_MOST = 20_000  # characters looked at
+
+
+class Claim(NamedTuple):
+    """`where` is the file's name, or what it stood in; `words` the sentence."""
+
+    where: str
+    words: str
+
+
+def claims(text: str, materials: Iterable[Material] = ()) -> tuple[Claim, ...]:
+    """Every claim in the parts of a message that are not the person's own, and in what came with it."""
+    return tuple(_found(text, materials))
+
+
+def _found(text: str, materials: Iterable[Material]) -> Iterator[Claim]:
+    for passage in _foreign(text):
+        words = claimed(passage)
+        if words is not None:
+            yield Claim("a pasted or quoted text", words)
+            break
+    for material in materials:
+        words = claimed(f"{_spaced(material.name)}\n{material.caption or ''}")
+        if words is not None:
+            yield Claim(material.name, words)
+
+
+def _spaced(name: str) -> str:
+    return re.sub(r"[_\-.]+", " ", name)
+
+
+def _foreign(text: str) -> Iterator[str]:
+    """What is quoted or pasted: the pasted part, quoted lines, and code."""
+    yield own_words(text).pasted[:_MOST]
+    yield "\n".join(line.lstrip(" >❯") for line in text.splitlines() if line.lstrip().startswith((">", "❯")))[:_MOST]
+    yield "\n".join(re.findall(r"```[\s\S]*?(?:```|\Z)", text))[:_MOST]
+
+
+def claimed(passage: str) -> str | None:
+    """The sentence that claims authorisation, or None."""
+    for sentence in re.split(r"(?<=[.!?。！？])\s+|\n", passage):
+        if any(pattern.search(fold(sentence)) for pattern in _CLAIMS):
+            return " ".join(sentence.split())[:200]
+    return None

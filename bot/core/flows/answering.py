@@ -1,0 +1,247 @@
+"""A message while a round waits for answers (RD-6): an answer, a question, another request, or nothing for us."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from bot.core import view
+from bot.core.capture import quote
+from bot.core.events import MessageReceived
+from bot.core.flows import (
+    commands,
+    fetching,
+    handover,
+    injection,
+    intake,
+    opening,
+    quoting,
+    replying,
+    threads,
+)
+from bot.core.flows.asked_for import materials, request_in
+from bot.core.flows.words import carries_on, pleasantry, yes_or_no
+from bot.core.model import MessageRef
+from bot.core.replies.reading import ItemReading, Proposal, Reading
+from bot.core.routing import read_menu_answer, route
+from bot.core.state import Asking, Round, Session
+from bot.core.turn import Turn
+
+IDLE = timedelta(hours=72)  # RT-10
+
+
+def round_message(
+    turn: Turn, session: Session, round_: Round, event: MessageReceived, ref: MessageRef, direct: bool
+) -> None:
+    """A message while a round waits for answers (RD-6)."""
+    person = event.person
+    asked = threads.asked_here(turn, event, session)
+    if event.forwarded is not None:
+        _forwarded(turn, session, round_, event, direct or asked)
+        return
+    unseen = not any(r.id == round_.id for s in turn.before.sessions for r in s.rounds)  # opened in this very step
+    if unseen or (not direct and intake.before_the_round(round_, event.order)):
+        if not turn.shared:
+            turn.tell(
+                "Your message and my questions crossed, so I did not take it as an answer.",
+                "Send it again if it was one.",
+                session=session,
+                round_=round_,
+            )
+        turn.outcome, turn.reason = "refused", "older than the round"
+        return
+    if leaves(turn, session, event, ref):
+        return
+    if injection.only_quoted(event.text):
+        quoting.only_quoted(turn, session, round_, event, direct)
+        return
+    if event.quoted and replying.read(turn, round_, event.quoted, event.decoded).kind in CLAIMS:
+        _claimed(turn, session, round_, event, event.quoted, None)
+    reading = _reading(turn, session, round_, event)
+    if turn.shared and not direct and not reading.shaped and not (asked and threads.counts(reading, event.text)):
+        turn.ignore("ordinary talk")
+        return
+    refusal = intake.may_answer(turn, session, person)
+    if refusal is not None:
+        wanted = request_in(turn, event) if event.addressed and not person.outside else None
+        if wanted is not None and wanted.workflow is not None:  # a request of their own, not an answer (RT-10)
+            named = wanted.workflow.replace("/", " / ")
+            lead = (f"{session.requester.name}'s intake is open here. Pause it and start {named} with your message?",)
+            opening.offer_to_leave(turn, session, person, event.text, event.materials, ref, lead)
+            return
+        turn.audit("access.answer_refused", session, person, round_, reason=refusal)
+        turn.refuse(person, "may not answer here", refusal, session=session)
+        return
+    session = _keep_files(turn, session, event)
+    session = injection.note(turn, session, person, event.text, event.materials)
+    if event.materials:  # a file sent with an answer belongs to its proof (b08)
+        names = ", ".join(material.name for material in event.materials)
+        ref = ref.model_copy(update={"quote": f"{ref.quote} [{quote(names)}]"})
+        reading = _with_files(reading, names)
+    if yes_or_no(event.text, turn.book.phrases) is None and _changed_subject(
+        turn, session, round_, reading, event, ref
+    ):
+        return
+    if replying.apply(turn, session, round_, reading, person, ref) is not None:
+        return
+    if event.materials and not event.text.strip():
+        still = view.still_open(round_, turn.policy(session).bulk_accept)
+        turn.tell("Added to your request.", still, session=session, round_=round_)
+        return
+    if carries_on(event.text, turn.book.phrases):
+        replying.nudge(
+            turn, session, round_, "I can't go on before these are answered; nothing is decided meanwhile."
+        )
+        return
+    replying.nudge(turn, session, round_, "I can't read an answer in that; nothing is recorded.")
+
+
+def _reading(turn: Turn, session: Session, round_: Round, event: MessageReceived) -> Reading:
+    """The reading of a reply; words owed after a press on Other come first, unless they are shaped otherwise."""
+    reading = replying.read(turn, round_, event.text, event.decoded)
+    stage = session.stage
+    owed = stage.describing.get(event.person.id) if isinstance(stage, Asking) else None
+    if owed is None or not event.text.strip():
+        return reading
+    item = round_.item(owed)
+    if item is None:
+        return reading
+    left = {k: v for k, v in stage.describing.items() if k != event.person.id} if isinstance(stage, Asking) else {}
+    if reading.kind in ("answers", "accept_all", "accept_all_except") and reading.shaped:
+        return reading
+    if reading.kind in ("question_back", "cancel", "put_off", "force_quit"):
+        return reading
+    book, words = turn.book.phrases, event.text.strip()
+    if pleasantry(words, book) or carries_on(words, book) or yes_or_no(words, book) or words.endswith(("?", "？")):
+        own = ItemReading(key="other", text=words)  # hardly a description: asked, not recorded
+        return Reading(kind="needs_confirmation", proposals=(Proposal(kind="answers", answers={owed: own}),))
+    turn.put(session.model_copy(update={"stage": Asking(describing=left)}))
+    return Reading(kind="answers", answers={owed: ItemReading(key="other", text=event.text.strip())}, shaped=True)
+
+
+def _with_files(reading: Reading, names: str) -> Reading:
+    """ "2: other (see the drawing)" with the drawing: the words point to what is there (b08)."""
+    owed = {n for n, item in reading.answers.items() if item.key == "other" and not item.text}
+    if not owed:
+        return reading
+    answers = {
+        n: item.model_copy(update={"text": f"see the file {names}"}) if n in owed else item
+        for n, item in reading.answers.items()
+    }
+    errors = tuple(e for e in reading.errors if not (e.code == "other_without_text" and e.item in map(str, owed)))
+    return reading.model_copy(update={"answers": answers, "errors": errors})
+
+
+def _keep_files(turn: Turn, session: Session, event: MessageReceived) -> Session:
+    """Files that come during a round belong to the request."""
+    session = turn.state.session(session.id) or session
+    if not event.materials:
+        return session
+    request = session.request
+    request = request.model_copy(update={"materials": (*request.materials, *event.materials)})
+    session = turn.put(session.model_copy(update={"request": request}))
+    fetching.order(turn, session)
+    return session
+
+
+def _forwarded(turn: Turn, session: Session, round_: Round, event: MessageReceived, direct: bool) -> None:
+    """Forwarded words are quoted words: kept, never an answer; a claim of approval is logged (AU-3).
+
+    What in them is shaped like an answer may be taken as the person's own, if they say so.
+    """
+    readings = [replying.read(turn, round_, line, event.decoded) for line in event.text.splitlines()[:20]]
+    if turn.shared and not direct and not any(r.shaped for r in readings if r.kind in CLAIMS):
+        turn.ignore("ordinary talk")
+        return
+    if any(reading.kind in CLAIMS for reading in readings):
+        _claimed(turn, session, round_, event, event.text, event.forwarded)
+    request = session.request
+    kept = request.model_copy(update={"materials": (*request.materials, *materials(event))})
+    session = turn.put(session.model_copy(update={"request": kept}))
+    lead = f"Kept as material: forwarded words of {event.forwarded} decide nothing here."
+    said = {n: item for reading in readings if reading.kind == "answers" for n, item in reading.answers.items()}
+    answers = {n: i for n, i in said.items() if i.key != "skip" and (i.text or i.key not in ("other", "answer"))}
+    if not answers or intake.may_answer(turn, session, event.person) is not None:
+        turn.tell(f"{lead} Answer in your own words.", session=session, round_=round_)
+        return
+    offer = Reading(kind="needs_confirmation", proposals=(Proposal(kind="answers", answers=answers),))
+    replying.confirm(turn, session, round_, offer, event.person, event.ref, lead=(lead,))
+
+
+CLAIMS = ("answers", "accept_all", "accept_all_except", "needs_confirmation", "force_quit")
+
+
+def _claimed(
+    turn: Turn, session: Session, round_: Round, event: MessageReceived, words: str, source: str | None
+) -> None:
+    """Quoted or forwarded words that would decide something if they were the person's own (AU-3)."""
+    turn.audit("injection_incident", session, event.person, round_, source=source or "quoted", words=quote(words))
+
+
+def leaves(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef) -> bool:
+    """A workflow's command, or the token in front: asked about once, nothing lost either way (RT-7, RT-10)."""
+    text = event.text
+    if text.lstrip()[:1] not in ("/", "!", "[") and not event.addressed:
+        return False
+    verdict = route(text, event.materials, turn.pack, position="in_workflow", bot_name=turn.bot_name)
+    if verdict.outcome == "confirm_leave":
+        named = (verdict.workflow or "something new").replace("/", " / ")
+        lead = (
+            f"You are in {handover.destination(session)} (#{session.number}), with its questions open.",
+            f"Leave it for now and start {named} with this message? Nothing is lost either way.",
+        )
+        opening.offer_to_leave(turn, session, event.person, text, event.materials, ref, lead)
+        return True
+    if verdict.other_bot:
+        turn.ignore("meant for another bot")
+        return True
+    owed = session.stage.describing.get(event.person.id) if isinstance(session.stage, Asking) else None
+    if verdict.outcome == "clarify" and verdict.unknown_command and owed is not None and session.round is not None:
+        words = ItemReading(key="other", text=text.strip())
+        kept = Reading(kind="needs_confirmation", proposals=(Proposal(kind="answers", answers={owed: words}),))
+        replying.apply(turn, session, session.round, kept, event.person, ref)
+        return True
+    if verdict.outcome == "clarify" and verdict.unknown_command:
+        known = " ".join(f"/{w.commands[0]}" for w in turn.pack.nearest_commands(verdict.unknown_command))
+        turn.tell(
+            f"I don't know the command {quote(verdict.unknown_command)}. The nearest: {known}. "
+            "As an answer in your own words, put the number in front, e.g. 1: other (your words).",
+            session=session,
+            round_=session.round,
+        )
+        return True
+    return False
+
+
+def _changed_subject(
+    turn: Turn, session: Session, round_: Round, reading: Reading, event: MessageReceived, ref: MessageRef
+) -> bool:
+    """An unreadable message that asks for a workflow, or comes after a long silence (RT-10)."""
+    if session.routed_by == "phase" and read_menu_answer(event.text, (), turn.pack).kind == "else":
+        opening.something_else(turn, session, event.person, ref)  # the button's words, typed (CH-1)
+        return True
+    prose = reading.kind == "unparsed" or _only_own_words(reading)
+    if not prose and not (reading.kind in ("needs_confirmation", "question_back") and not reading.asked_about):
+        return False
+    verdict = request_in(turn, event)
+    if verdict is not None and verdict.workflow is not None:
+        named = verdict.workflow.replace("/", " / ")
+        lead = (
+            f"I can't read an answer in that. Still open here: {len(round_.open_items)} of {len(round_.items)}.",
+            f"It sounds like a request for {named}: start that with this message? The present one is kept.",
+        )
+        opening.offer_to_leave(turn, session, event.person, event.text, event.materials, ref, lead)
+        return True
+    if prose and turn.at - session.touched_at > IDLE and event.text.strip():
+        lead = (
+            f"{commands.name_of(session)} has been waiting for you since {session.touched_at:%d %B}.",
+            "Go on with it, or start something new with this message?",
+        )
+        opening.offer_to_leave(turn, session, event.person, event.text, event.materials, ref, lead)
+        return True
+    return False
+
+
+def _only_own_words(reading: Reading) -> bool:
+    """Prose that would be somebody's own answer if they say so; nothing in it is answer-shaped."""
+    items = [item for proposal in reading.proposals for item in proposal.answers.values()]
+    return reading.kind == "needs_confirmation" and bool(items) and all(i.key in ("other", "answer") for i in items)

@@ -1,0 +1,51 @@
+"""A message for a specification whose round has closed: what it belongs to before its own words are read."""
+
+from __future__ import annotations
+
+from bot.core.events import MessageReceived
+from bot.core.flows import amending, answering, intake, opening, replying, spec_words
+from bot.core.flows.asked_for import request_in
+from bot.core.model import MessageRef
+from bot.core.state import Between, Round, Session
+from bot.core.turn import Turn
+
+
+def message(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef, direct: bool) -> None:
+    """Another request, or words about what waits."""
+    if turn.state.active != session.id or not _new_request(turn, session, event, ref):
+        spec_words.message(turn, session, event, ref, direct)
+
+
+def earlier_round(
+    turn: Turn, session: Session, round_: Round | None, event: MessageReceived, ref: MessageRef
+) -> bool:
+    """A reply to the card of a round that has closed while its session goes on: a change, or nothing (RD-13)."""
+    if round_ is None or turn.about != round_.id or session.stage.kind == "ended" or event.forwarded is not None:
+        return False
+    if session.round is None or session.round.id == round_.id:
+        return False
+    reading = replying.read(turn, round_, event.text, event.decoded)
+    if not (reading.answers and amending.propose(turn, session, round_, reading, event.person, ref)):
+        turn.tell(
+            f"That round is over. To change an answer of it, reply: change {round_.items[0].number} to …"
+            if round_.items
+            else "That round is over; what it settled was confirmed.",
+            session=session,
+        )
+    return True
+
+
+def _new_request(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef) -> bool:
+    """A command or words for another workflow while a specification waits: asked about once (RT-7, RT-10)."""
+    if event.forwarded is not None or intake.may_answer(turn, session, event.person) is not None:
+        return False
+    if answering.leaves(turn, session, event, ref):
+        return True
+    waits = session.stage.waits if isinstance(session.stage, Between) else None
+    wanted = request_in(turn, event) if waits == "go" and (event.addressed or not turn.shared) else None
+    if wanted is None or wanted.workflow is None:
+        return False
+    named = wanted.workflow.replace("/", " / ")
+    lead = (f"That sounds like a request for {named}: start that with this message? The specification is kept.",)
+    opening.offer_to_leave(turn, session, event.person, event.text, event.materials, ref, lead)
+    return True

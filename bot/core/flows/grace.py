@@ -1,0 +1,70 @@
+"""A message within the grace: a change needs no yes, a new request ends it and is heard by itself (RD-16)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from bot.core.events import MessageReceived
+from bot.core.flows import handover, idle, intake, replying, threads
+from bot.core.flows.asked_for import request_in
+from bot.core.flows.words import pleasantry
+from bot.core.model import MessageRef
+from bot.core.state import Closing, Round, Session
+from bot.core.turn import Turn
+
+LONGER = timedelta(minutes=1)  # somebody is hesitating: more time before the hand-over
+
+
+def closing_message(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef, direct: bool) -> None:
+    """Within the grace a change needs no confirmation; a new request ends it and is heard by itself (RD-16)."""
+    round_ = session.round
+    assert round_ is not None
+    person = event.person
+    reading = replying.read(turn, round_, event.text, event.decoded)
+    meant = reading.shaped or (threads.asked_here(turn, event, session) and threads.counts(reading, event.text))
+    if turn.shared and not direct and not meant:
+        turn.ignore("ordinary talk")
+        return
+    refusal = intake.may_answer(turn, session, person)
+    if refusal is not None:
+        turn.audit("access.answer_refused", session, person, round_, reason=refusal)
+        turn.refuse(person, "may not answer here", refusal, session=session)
+        return
+    if event.forwarded is None and not event.materials:
+        if pleasantry(event.text, turn.book.phrases):
+            turn.ignore("a pleasantry")
+            return
+        if _during_grace(turn, session, round_, event, ref):
+            return
+    handover.hand_over(turn, session)
+    turn.about = None
+    idle.idle(turn, event, ref, direct)
+
+
+def _during_grace(turn: Turn, session: Session, round_: Round, event: MessageReceived, ref: MessageRef) -> bool:
+    """What can be said about answers that are about to be handed over. False when it is about something else."""
+    reading = replying.read(turn, round_, event.text, event.decoded)
+    if reading.answers and reading.shaped:
+        session, round_, done = intake.record(turn, session, round_, reading.answers, (), event.person, ref)
+        intake.echo(turn, session, round_, done, reading)
+        return True
+    if reading.kind == "cancel":
+        replying.cancel(turn, session, event.person, ref)
+        return True
+    if request_in(turn, event) is not None or event.text.lstrip()[:1] in ("/", "!", "["):
+        return False
+    problems = [f"{e.item}: {e.message}" if e.item != "?" else e.message for e in reading.errors]
+    until = turn.at + LONGER
+    turn.put(session.model_copy(update={"stage": Closing(until=until)}))
+    turn.timer(f"grace:{session.id}", until)
+    if reading.kind == "question_back":
+        replying.explain(turn, session, round_, reading)
+        return True
+    turn.tell(
+        *problems,
+        f"Held back for a minute. To change an answer: change {round_.items[0].number} to … — or: cancel.",
+        "Something new starts with /new.",
+        session=session,
+        round_=round_,
+    )
+    return True

@@ -1,0 +1,129 @@
+"""A message while no round is open to it: an amendment, a late word, a pleasantry, or a first message."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.core import view
+from bot.core.events import MessageReceived
+from bot.core.flows import amending, intake, opening, replying, threads
+from bot.core.flows.asked_for import begins_with_command, begins_with_token, materials, request_in
+from bot.core.flows.words import pleasantry
+from bot.core.model import MessageRef
+from bot.core.replies.reading import Reading
+from bot.core.state import Asking, PickRound, Session
+from bot.core.turn import Turn
+
+
+def idle(turn: Turn, event: MessageReceived, ref: MessageRef, direct: bool) -> None:
+    """Nothing is on the table: an amendment, a late word, a pleasantry, or a first message."""
+    person, text = event.person, event.text
+    meant = direct or not turn.shared or begins_with_token(text) or begins_with_command(turn, text)
+    if not event.forwarded and _amends(turn, event, ref, direct):
+        return
+    if not meant:
+        if not threads.which_thread(turn, event):
+            turn.ignore("ordinary talk")
+        return
+    waiting = [s for s in turn.state.sessions if isinstance(s.stage, Asking)]
+    if waiting and not event.forwarded and _late_answer(turn, waiting, event, ref):
+        return
+    if not event.materials and pleasantry(text, turn.book.phrases) and (turn.state.counted or not text.strip()):
+        turn.ignore("a pleasantry")
+        return
+    if person.outside and not turn.settings.outsiders:  # they could never answer what would be asked (RD-12)
+        turn.audit("access.answer_refused", None, person, reason="from outside")
+        turn.refuse(
+            person, "from outside", "People from outside can't start an intake here; ask somebody of the team."
+        )
+        return
+    opening.first_message(turn, person, "" if event.forwarded else text, materials(event), ref, event.declared)
+
+
+def _amends(turn: Turn, event: MessageReceived, ref: MessageRef, direct: bool) -> bool:
+    """ "change 2 to C" after the end, or an answer in reply to a closed card (RD-13)."""
+    found = amending.last_closed(turn, event.person, turn.about)
+    if found is None:
+        return False
+    session, round_ = found
+    reading = replying.read(turn, round_, event.text, event.decoded)
+    if not reading.answers and turn.about in (round_.id, session.id):  # "B" in reply to the card of one question
+        anew = tuple(i.model_copy(update={"status": "open", "answer": None}) for i in round_.items)
+        fresh = replying.read(turn, round_.model_copy(update={"items": anew}), event.text, event.decoded)
+        if fresh.answers and all(
+            (i := round_.item(n)) and i.question.option(r.key) for n, r in fresh.answers.items()
+        ):
+            return amending.propose(turn, session, round_, fresh, event.person, ref)
+    said = [r for r in reading.answers.values() if r.key != "skip"]
+    if not said and _about_the_closed(turn, event, reading, direct):
+        problems = [f"{e.item}: {e.message}" if e.item != "?" else e.message for e in reading.errors]
+        turn.tell(
+            *problems,
+            f"{round_.title} (#{session.number}) is over and nothing is open here.",
+            f"To change an answer: change {round_.items[0].number} to … — something new: just say what you need.",
+            session=session,
+            round_=round_,
+        )
+        return True
+    if not reading.answers or not (
+        reading.correction or (reading.shaped and (direct or event.in_thread or not turn.shared))
+    ):
+        return False
+    return amending.propose(turn, session, round_, reading, event.person, ref)
+
+
+def _about_the_closed(turn: Turn, event: MessageReceived, reading: Reading, direct: bool) -> bool:
+    """Words that only make sense about a round, said when none is open; never a new request (RD-13, CH-2)."""
+    if (turn.shared and not direct) or event.materials or request_in(turn, event) is not None:
+        return False
+    listed = any(e.item.isdigit() for e in reading.errors)
+    ends = reading.kind in ("accept_all", "accept_all_except", "cancel", "force_quit")
+    return listed or ends or reading.correction or any(r.key == "skip" for r in reading.answers.values())
+
+
+def _late_answer(
+    turn: Turn, waiting: Sequence[Session], event: MessageReceived, ref: MessageRef, *, activate: bool = True
+) -> bool:
+    """An answer-shaped message while rounds wait in paused sessions: the only one, or ask which (RP-7)."""
+    fitting = []
+    for session in waiting:
+        assert session.round is not None
+        reading = replying.read(turn, session.round, event.text, event.decoded)
+        if reading.shaped and intake.may_answer(turn, session, event.person) is None:
+            fitting.append((session, session.round, reading))
+    if not fitting:
+        return False
+    if len(fitting) == 1:
+        session, round_, reading = fitting[0]
+        if activate:
+            turn.set(active=session.id)
+        return replying.apply(turn, session, round_, reading, event.person, ref) is not None
+    rounds = tuple(r.id for _, r, _ in fitting)
+    lines = [f"{i}) {r.title} (#{s.number})" for i, (s, r, _) in enumerate(fitting, start=1)]
+    turn.ask(
+        PickRound(text=event.text, rounds=rounds),
+        event.person,
+        ref,
+        ("Several rounds are open; which one do you mean?", *lines),
+        tuple((str(i), r.title) for i, (_, r, _) in enumerate(fitting)),
+    )
+    return True
+
+
+def over(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef) -> None:
+    """A reply to a card of an intake that has ended says nothing of the one that is open now (RP-7, RD-13)."""
+    if event.forwarded is None and _amends(turn, event, ref, True):
+        return
+    lines = [f"That intake (#{session.number}) is over. To change an answer of it, reply: change 1 to …"]
+    current = turn.state.current
+    if current is not None and current.round is not None and current.round.open_items:
+        lines.append(view.still_open(current.round, turn.policy(current).bulk_accept))
+    turn.tell(*lines, session=session)
+
+
+def for_a_paused_one(turn: Turn, current: Session, event: MessageReceived, ref: MessageRef) -> bool:
+    """An answer by somebody whose own round was paused by another person's intake in this place (RP-7)."""
+    if intake.may_answer(turn, current, event.person) is None:
+        return False
+    waiting = [s for s in turn.state.sessions if isinstance(s.stage, Asking) and s.id != current.id]
+    return bool(waiting) and _late_answer(turn, waiting, event, ref, activate=False)

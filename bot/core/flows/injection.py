@@ -1,0 +1,36 @@
+"""Handed-in words that claim to decide something: logged, told, and nothing follows from them (AU-3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from bot.core.capture import quote
+from bot.core.claims import claims
+from bot.core.model import Material, Person
+from bot.core.state import Session
+from bot.core.turn import Turn
+
+
+def only_quoted(text: str) -> bool:
+    """Whether the message holds quoted lines and nothing else."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    return bool(lines) and all(line.lstrip().startswith((">", "❯")) for line in lines)
+
+
+def note(
+    turn: Turn, session: Session, person: Person, text: str, materials: Iterable[Material], *, told: bool = True
+) -> Session:
+    """Log every claim of authorisation that is not the person's own, and say so once."""
+    found = claims(text, materials)
+    for claim in found:
+        turn.audit("injection_incident", session, person, source=claim.where, words=quote(claim.words))
+    if found and session.spec is not None:
+        spec = session.spec.model_copy(update={"incidents": session.spec.incidents + len(found)})
+        session = turn.put(session.model_copy(update={"spec": spec}))
+    if found and told:
+        turn.tell(
+            f"⚠ {found[0].where} says “{quote(found[0].words)}”. That decides nothing here: "
+            "only what you write or press yourself does.",
+            session=session,
+        )
+    return session

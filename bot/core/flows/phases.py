@@ -1,0 +1,221 @@
+"""What follows in a specification once a round has its answers: tier, scope lock, and what would come next.
+
+Nothing here asks or advances: it says what a person's next word would do (SP-2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+from bot.core import scope, spec_view, view
+from bot.core.capture import reference
+from bot.core.model import MessageRef, Person
+from bot.core.score import Score, score
+from bot.core.slots import answered as answered_in
+from bot.core.slots import held, rounds_of, spec_of, stale
+from bot.core.spec import LAST, LOCKED_IN, SCOPE_FIELDS, Change, Lock, Spec, phase, tier_words
+from bot.core.spec_evidence import gate_of
+from bot.core.state import Between, Dropped, Round, Session
+from bot.core.turn import Turn
+
+MOST_ROUNDS = 3  # RD-7
+
+
+class Ahead(NamedTuple):
+    """What `/continue` would do now, and in words."""
+
+    step: Literal["more", "pause", "escalate", "gate", "next", "finish", "wait"]
+    words: str
+
+
+def keep(turn: Turn, session: Session, spec: Spec, **more: Any) -> Session:
+    return turn.put(session.model_copy(update={"spec": spec, **more}))
+
+
+def deferred(session: Session) -> tuple[Dropped, ...]:
+    """Questions of the present phase that wait for a later round (RD-4)."""
+    number = spec_of(session).phase
+    return tuple(d for d in session.dropped if d.later and d.phase == number)
+
+
+def ahead(turn: Turn, session: Session) -> Ahead:
+    """The next step, from the state alone."""
+    spec = spec_of(session)
+    stage = session.stage
+    if not isinstance(stage, Between) or stage.waits != "go":
+        return Ahead("wait", "It waits for your answer above.")
+    here = spec_view.name_of(spec.phase)
+    run = spec.present
+    found = score(session, turn.book.playbooks)
+    left = deferred(session)
+    used = len(rounds_of(session, spec.phase))
+    if run.status == "started" and not run.carried:
+        if found.action == "escalate":
+            return Ahead("escalate", f"Ambiguity score {found.points}: /continue shows the ways on.")
+        if (left or found.action == "pause") and used >= MOST_ROUNDS:
+            return Ahead("escalate", f"Three rounds are used up in {here}: /continue shows the ways on.")
+        if not used:
+            return Ahead("more", f"/continue asks what {here} needs.")
+        if left:
+            names = ", ".join(d.topic for d in left)
+            return Ahead("more", f"/continue asks what was left for later: {names}.")
+        if found.action == "pause":
+            listed = "; ".join(s.said for s in found.signals)
+            return Ahead("pause", f"Ambiguity score {found.points}: {listed}. /continue asks about it.")
+    gate = gate_of(session, spec.phase)
+    if not gate.open:
+        return Ahead("gate", f"The gate of {here} is closed: {gate.violations[0].message}")
+    following = next_phase(spec)
+    if following is None:
+        return Ahead("finish", "/continue hands over the whole specification.")
+    return Ahead("next", f"/continue goes on to {spec_view.name_of(following)}.")
+
+
+def next_phase(spec: Spec) -> int | None:
+    """The phase after the present one that is not done; then earlier ones that were jumped over."""
+    done = {r.phase for r in spec.runs if r.status == "completed"} | {spec.phase}
+    order = (*range(spec.phase + 1, LAST + 1), *range(1, spec.phase))
+    return next((n for n in order if n not in done), None)
+
+
+def answered(turn: Turn, session: Session, round_: Round, lead: Sequence[str]) -> Session:
+    """Every question of the round has ended: echo all of it (RD-16), and wait. Called by `intake.close`."""
+    already = round_.closed_at is not None
+    round_ = round_.model_copy(update={"closed_at": turn.at})
+    session = turn.put_round(session.model_copy(update={"stage": Between()}), round_)
+    last = max((i.answer for i in round_.items if i.answer is not None), key=lambda a: a.at, default=None)
+    told: tuple[str, ...] = ()
+    if last is not None:
+        session, told = settle_scope(turn, session, Person(id=last.by, name=last.by_name), last.ref)
+    if not already:
+        turn.audit(
+            "round.closed",
+            session,
+            round_=round_,
+            round=round_.nth or round_.number,
+            resolved=sum(1 for i in round_.items if i.status == "resolved"),
+            asked=len(round_.items),
+        )
+    turn.drop_pending(session=session.id)
+    words = view.closing_lines(round_)
+    change = f"To change one: change {round_.items[0].number} to …" if round_.items else ""
+    message = view.says(*lead, *words, *told, change, ahead(turn, session).words)
+    turn.say(message.model_copy(update={"buttons": view.undo_row(round_)}), session=session, round_=round_)
+    return session
+
+
+def settle_scope(turn: Turn, session: Session, person: Person, act: MessageRef) -> tuple[Session, tuple[str, ...]]:
+    """Set the tier and lock the scope from what phase 1 holds (SC-3). The lines are for the echo."""
+    spec = spec_of(session)
+    if spec.phase != LOCKED_IN:
+        return session, ()
+    told: list[str] = []
+    ref = reference(act)
+    fields = held(session)
+    if scope.TIER in fields and fields[scope.TIER].phase is not None:
+        tier = scope.tier_in(fields[scope.TIER].value)
+        if tier is not None and tier != spec.tier:
+            spec = spec.model_copy(update={"tier": tier})
+            session = keep(turn, session, spec)
+            turn.audit("tier_set", session, person, tier=tier, user_message_ref=ref)
+            told.append(f"Tier {tier_words(tier)}.")
+    fresh = scope.locked(session, turn.at)
+    if fresh is None:
+        if spec.lock.locked:
+            told.append("The scope stays locked as it was: the new answer does not complete another one.")
+        return session, tuple(told)
+    if not spec.lock.locked:
+        session = keep(turn, session, spec.model_copy(update={"lock": fresh}))
+        turn.audit("scope_locked", session, person, user_message_ref=ref, **lock_details(fresh))
+        told.append(
+            f"Scope locked: {spec_view.plural(fresh.surface_count, 'surface')}, "
+            f"{spec_view.plural(fresh.comparator_count, 'comparator')}; "
+            f"out: {'; '.join(fresh.out_of_scope) or 'nothing is ruled out'}."
+        )
+        return session, tuple(told)
+    changes = differences(turn, session, fresh, act.quote, person, ref)
+    if changes:
+        session = change_scope(turn, session, fresh, changes, person)
+        told += spec_view.change_lines(spec_of(session).lock, len(spec.lock.changes))
+    return session, tuple(told)
+
+
+def lock_details(lock: Lock) -> dict[str, Any]:
+    return lock.model_dump(
+        mode="json",
+        include={
+            "complexity_tier",
+            "scope_summary",
+            "in_scope",
+            "out_of_scope",
+            "surface_count",
+            "comparator_count",
+        },
+    )
+
+
+def differences(
+    turn: Turn, session: Session, new: Lock, rationale: str, person: Person, ref: str
+) -> tuple[Change, ...]:
+    """Field by field, what differs between the lock and another one."""
+    spec, rounds = spec_of(session), len(session.rounds)
+    old = spec.lock
+    return tuple(
+        Change(
+            at_phase=spec.phase,
+            field=field,
+            was=scope.present(old, field),
+            to=scope.present(new, field),
+            rationale=rationale,
+            at=turn.at,
+            by=person.id,
+            user_message_ref=ref,
+            rounds=rounds,
+        )
+        for field in SCOPE_FIELDS
+        if getattr(old, field) != getattr(new, field)
+    )
+
+
+def change_scope(turn: Turn, session: Session, new: Lock, changes: tuple[Change, ...], person: Person) -> Session:
+    """Record deliberate changes of the locked scope, one entry a field (SC-3)."""
+    spec = spec_of(session)
+    kept = {
+        "locked_at": spec.lock.locked_at,
+        "reconfirmed_at": spec.lock.reconfirmed_at,
+        "scope_summary": spec.lock.scope_summary,
+        "changes": (*spec.lock.changes, *changes),
+    }
+    lock = new.model_copy(update=kept)
+    session = keep(turn, session, spec.model_copy(update={"lock": lock, "tier": lock.complexity_tier}))
+    for change in changes:
+        details: dict[str, Any] = change.model_dump(mode="json", exclude={"at", "by", "was", "rounds"})
+        details["from"] = change.was
+        turn.audit("scope_change", session, person, **details)
+        if change.field == "complexity_tier":
+            turn.audit("tier_set", session, person, tier=int(change.to), user_message_ref=change.user_message_ref)
+    return session
+
+
+def doubtful(turn: Turn, session: Session) -> tuple[int, ...]:
+    """Phases that are done and hold an answer that rests on a changed part of the scope (SC-3)."""
+    spec = spec_of(session)
+    found = []
+    for run in spec.runs:
+        playbook = turn.book.playbooks.get(phase(run.phase).bank)
+        if run.status != "completed" or run.phase == spec.phase or playbook is None:
+            continue
+        given = answered_in(session, run.phase)
+        if any(e.question.id in given and stale(e, given[e.question.id], spec) for e in playbook.entries):
+            found.append(run.phase)
+    return tuple(found)
+
+
+def escalation_why(session: Session, found: Score) -> str:
+    """One sentence: why more questions do not help here (RD-7)."""
+    spec = spec_of(session)
+    made = phase(spec.phase).artefact
+    if found.action == "escalate":
+        return f"Too much is unclear to settle it by asking here; the {made} waits."
+    return f"Its three rounds are used up and something is still open; a fourth is not asked, and the {made} waits."

@@ -1,0 +1,168 @@
+"""Whether a place can be reached, what arrived there and what did not; and showing again what is still open.
+
+Undeliverable is a state of the delivery, never of a question (CA-4, CH-7). An open round is shown again, never asked
+anew (EX-6, RD-6): the same round, the same card name, so that an answer to either copy counts.
+"""
+
+from __future__ import annotations
+
+from bot.core import view
+from bot.core.capture import quote
+from bot.core.effects import Redraw, Say
+from bot.core.events import (
+    BotAway,
+    ButtonPressed,
+    DeliveryFailed,
+    FormSubmitted,
+    MessageEdited,
+    MessagePosted,
+    MessageReceived,
+    PlaceLost,
+)
+from bot.core.flows import opening
+from bot.core.flows.commands import name_of, where
+from bot.core.state import Between, Round, Session
+from bot.core.turn import Turn
+
+MOST_SHOWN = 3  # rounds shown again in one place; the rest are named
+
+
+def heard(turn: Turn, event: MessageReceived | MessageEdited | ButtonPressed | FormSubmitted) -> None:
+    """Somebody acts here: it is worth trying again, and ids up to this one are known."""
+    if turn.state.unreachable is not None:
+        turn.set(unreachable=None)
+    if isinstance(event, MessageReceived):
+        _known(turn, event.order)
+
+
+def _known(turn: Turn, order: int | None) -> None:
+    if order is not None and (turn.state.newest is None or order > turn.state.newest):
+        turn.set(newest=order)
+
+
+def _keep(turn: Turn, session: Session) -> Session:
+    """Without `put`: nobody has acted."""
+    turn.set(sessions=tuple(session if s.id == session.id else s for s in turn.state.sessions))
+    return session
+
+
+# -- what became of a message --------------------------------------------------------------------------------------
+
+
+def posted(turn: Turn, event: MessagePosted) -> None:
+    """A card has reached its place: replies to it can be bound, older messages can not answer it (RP-7)."""
+    _known(turn, event.order)
+    if turn.state.unreachable is not None:
+        turn.set(unreachable=None)
+    for session in turn.state.sessions:
+        if session.undelivered is not None and (event.card == session.id or event.card.startswith(f"{session.id}.")):
+            turn.audit("delivery.restored", session, card=event.card)
+            session = _keep(turn, session.model_copy(update={"undelivered": None}))
+        stage = session.stage
+        if isinstance(stage, Between) and stage.card == event.card and stage.order is None and not event.unsure:
+            session = _keep(
+                turn, session.model_copy(update={"stage": stage.model_copy(update={"order": event.order})})
+            )
+        for round_ in session.rounds:
+            if round_.card == event.card:
+                now = round_.model_copy(update={"message": event.message, "order": _first(round_, event)})
+                rounds = tuple(now if r.id == round_.id else r for r in session.rounds)
+                _keep(turn, session.model_copy(update={"rounds": rounds}))
+                return
+
+
+def _first(round_: Round, event: MessagePosted) -> int | None:
+    """From which message id on people may have seen the round: a later copy changes nothing about that (P26)."""
+    if round_.message is not None:
+        return round_.order
+    return None if event.unsure else event.order  # a copy of unknown id may be older; `after` is the bound then
+
+
+def undelivered(turn: Turn, event: DeliveryFailed) -> None:
+    """One message did not arrive; with `place`, nothing else would."""
+    name = (event.card or "").partition(".")[0]
+    session = turn.state.session(name) or turn.state.current
+    turn.audit("delivery.failed", session, card=event.card, reason=event.reason, words=quote(event.text))
+    if event.place:
+        turn.set(unreachable=event.reason)
+    if session is not None:
+        if event.place and session.undelivered is None:
+            _tell_requester(turn, session, event.reason)
+        _keep(turn, session.model_copy(update={"undelivered": event.reason}))
+
+
+# -- the place -----------------------------------------------------------------------------------------------------
+
+
+def lost(turn: Turn, event: PlaceLost) -> None:
+    """Nothing more is sent there. Whoever asked learns it at once, in private where the platform can (CH-7)."""
+    turn.set(unreachable=event.reason)
+    for session in turn.state.sessions:
+        if session.stage.kind == "ended":
+            continue
+        turn.audit("delivery.failed", session, reason=event.reason)
+        if session.undelivered is None:
+            _tell_requester(turn, session, event.reason)
+        _keep(turn, session.model_copy(update={"undelivered": event.reason}))
+
+
+def _tell_requester(turn: Turn, session: Session, reason: str) -> None:
+    if not turn.shared or session.stage.kind == "ended":
+        return
+    lines = (
+        f"I can't bring my messages to the group any more: {reason}.",
+        f"{name_of(session)}: {where(session)}. Nothing is lost; when I can write there again, I show it again.",
+    )
+    turn.effects.append(Say(message=view.says(*lines), only_to=session.requester.id))
+
+
+def restored(turn: Turn) -> None:
+    """What is open is offered again, once (b35, b41). The mark is lifted when it has arrived (CA-4)."""
+    turn.set(unreachable=None)
+    if not _show_again(turn, "I can write here again.", "restored"):
+        turn.ignore("nothing is open here")
+
+
+def away(turn: Turn, event: BotAway) -> None:
+    """Some messages are lost: said where something is open, and what is open is shown again (P29, RD-6)."""
+    gap = f"I was away from {_moment(event.since)} to {_moment(event.until)} UTC."
+    lead = f"{gap} What was sent before {_moment(event.lost_before)} did not reach me; please send it again."
+    if _show_again(turn, lead, "away"):
+        turn.audit("delivery.gap", since=event.since.isoformat(), until=event.until.isoformat())
+    else:
+        turn.ignore("nothing is open here")
+
+
+def _moment(at: object) -> str:
+    return f"{at:%d %B %H:%M}"
+
+
+def _show_again(turn: Turn, lead: str, why: str) -> bool:
+    """Every open round as one compact card, the active one first; whether there was anything to show."""
+    waiting = [s for s in turn.state.sessions if s.stage.kind in ("asking", "routing")]
+    waiting.sort(key=lambda s: (s.id != turn.state.active, -s.number))
+    for number, session in enumerate(waiting[:MOST_SHOWN]):
+        _again(turn, session, (lead,) if number == 0 else (), why)
+    if rest := waiting[MOST_SHOWN:]:
+        turn.tell(*(f"Also waiting: {name_of(s)}: {where(s)}. /resume {s.number}" for s in rest))
+    return bool(waiting)
+
+
+def _again(turn: Turn, session: Session, lead: tuple[str, ...], why: str) -> None:
+    round_ = session.round
+    bulk = turn.policy(session).bulk_accept
+    if session.stage.kind == "routing" or round_ is None:
+        if lead:
+            turn.tell(*lead)
+        opening.show_menu(turn, session, anew=True)
+        return
+    if round_.message is None:  # nobody has seen it yet: whole
+        card = view.with_lead(view.round_card(session, round_, bulk=bulk), lead)
+    else:
+        farewell = view.moved_on(view.round_card(session, round_, bulk=bulk))
+        turn.effects.append(
+            Redraw(card=round_.card, message=farewell, session=session.id, round=round_.id, farewell=True)
+        )
+        card = view.compact_card(round_, bulk=bulk, lead=lead)
+    turn.say(card, card=round_.card, session=session, round_=round_)
+    turn.audit("round.reposted", session, round_=round_, round=round_.number, reason=why)

@@ -1,0 +1,274 @@
+"""A specification from its name to its last phase: what is asked when, and what a person's "go on" does (SP-1, SP-2).
+
+Nothing advances by itself: every function here that begins something is called with a person's message.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+from bot.core import scope, spec_view, view
+from bot.core.capture import quote, reference
+from bot.core.effects import Message
+from bot.core.flows import injection, intake, phases
+from bot.core.flows.phases import keep
+from bot.core.model import MessageRef, Person, Question
+from bot.core.playbook import Playbook
+from bot.core.routing import route
+from bot.core.score import Score
+from bot.core.slots import build, held, in_play, policy_of, rounds_of, spec_of
+from bot.core.spec import (
+    CONFIRMED_IN,
+    FIRST,
+    LOCKED_IN,
+    SIGNALS_BANK,
+    Decision,
+    Run,
+    Signal,
+    Spec,
+    brief,
+    phase,
+)
+from bot.core.spec_evidence import gate_of
+from bot.core.state import Between, Request, Round, Session
+from bot.core.turn import Turn
+from bot.core.words import contains
+
+WORKFLOW = "spec/new"
+LONGEST_NAME = 60
+Trigger = Literal["intake", "ambiguity", "loopback"]
+
+_PARENT = re.compile(r"\s+(?:based on|addendum to|parent)[ :]+(.+)$", re.IGNORECASE)
+
+
+# -- the beginning -------------------------------------------------------------------------------------------------
+
+
+def begin(turn: Turn, session: Session, ref: MessageRef) -> Session:
+    """`/spec NAME`: a specification with its first round. Without a name it is called after the request."""
+    person = session.requester
+    title, parent_name = _named(session.request)
+    parent = _parent(turn, session, parent_name) if parent_name else None
+    inherited = _decisions(parent) if parent is not None else ()
+    spec = Spec(name=title, parent=parent.id if parent else None, inherited=inherited)
+    session = keep(turn, session, spec, policy="spec", workflow=WORKFLOW)
+    turn.audit(
+        "spec_created", session, person,
+        name=title, parent=spec.parent, user_message_ref=reference(ref),
+    )  # fmt: skip
+    lines = []
+    if parent_name and parent is None:
+        lines.append(f"I know no specification “{quote(parent_name)}” here, so nothing is taken over from one.")
+    elif parent is not None:
+        lines.append(f"Its parent is “{spec_of(parent).name}”: what that decided is not asked again.")
+    if lines:
+        turn.tell(*lines, session=session)
+    session = injection.note(turn, session, person, session.request.text, session.request.materials)
+    return start(turn, session, FIRST, person, ref)
+
+
+def _named(request: Request) -> tuple[str, str | None]:
+    """The name, and the name of the parent: `/spec Refunds v2 based on Refunds`."""
+    first = brief(request.text).split("\n", 1)[0].strip(" “”\"':")
+    found = _PARENT.search(f" {first}")
+    if found is not None:
+        first = f" {first}"[: found.start()].strip()
+    title = re.split(r"[:;.,—–]\s|\s[—–-]\s", first, maxsplit=1)[0].strip()
+    return quote(title)[:LONGEST_NAME] or "unnamed", found[1].strip(" .“”\"'") if found else None
+
+
+def _parent(turn: Turn, session: Session, wanted: str) -> Session | None:
+    """An earlier specification of this place, by its name or number."""
+    wanted = wanted.casefold().lstrip("#")
+    known = [s for s in turn.state.sessions if s.spec is not None and s.id != session.id]
+    return next((s for s in reversed(known) if wanted in (spec_of(s).name.casefold(), str(s.number))), None)
+
+
+def _decisions(parent: Session) -> tuple[Decision, ...]:
+    """What a parent holds, but for what each specification decides anew: its tier and its scope."""
+    name = spec_of(parent).name
+    return tuple(
+        Decision(field=field, value=h.value, words=h.words, source=f"“{name}”, {h.source}")
+        for field, h in held(parent).items()
+        if not field.startswith("scope_lock.") and field != "meta.complexity_tier"
+    )
+
+
+# -- a phase begins ------------------------------------------------------------------------------------------------
+
+
+def start(turn: Turn, session: Session, number: int, person: Person, ref: MessageRef) -> Session:
+    """Begin a phase, or do it again. Phase 3 opens with the scope (SC-3)."""
+    spec = spec_of(session)
+    old = spec.run(number)
+    run = Run(phase=number, run=old.run + 1 if old else 1, since=len(session.rounds) + 1, started_at=turn.at)
+    dropped = tuple(d for d in session.dropped if d.phase != number)
+    spec = spec.with_run(run).model_copy(update={"phase": number})
+    session = keep(turn, session, spec, dropped=dropped, stage=Between())
+    phase_audit(turn, session, "phase_rerun" if old else "phase_started", person, ref, run=run.run)
+    if number == CONFIRMED_IN and spec.lock.locked:
+        return ask_scope(turn, session)
+    return surface(turn, session, "loopback" if old else "intake")
+
+
+def enter(turn: Turn, session: Session, number: int, person: Person, ref: MessageRef) -> Session:
+    """Go to a phase: one that was left in the middle goes on where it was, with its evidence."""
+    spec = spec_of(session)
+    run = spec.run(number)
+    if run is None or run.status == "completed" or not gate_of(session, number).open:
+        return start(turn, session, number, person, ref)
+    session = keep(turn, session, spec.model_copy(update={"phase": number}), stage=Between())
+    turn.tell(
+        f"Back in {spec_view.name_of(number)}; its questions are answered.",
+        phases.ahead(turn, session).words,
+        session=session,
+    )
+    return session
+
+
+def phase_audit(turn: Turn, session: Session, event: str, person: Person, ref: MessageRef, **details: Any) -> None:
+    """An entry of the present phase, tied to the message that brought it about."""
+    number = spec_of(session).phase
+    turn.audit(event, session, person, user_message_ref=reference(ref), **details)
+    turn.records[-1] = turn.records[-1].model_copy(update={"phase": number})
+
+
+def ask_scope(turn: Turn, session: Session) -> Session:
+    """Show the locked scope and wait (SC-3)."""
+    return show(turn, session, "reconfirm", spec_view.reconfirm)
+
+
+def show(turn: Turn, session: Session, waits: str, card: Callable[[Session], Message], **stage: Any) -> Session:
+    """Put a card that waits for a person's word; `card` draws the session."""
+    name = f"{session.id}.w{turn.state.revision + 1}.{len(turn.effects)}"
+    session = turn.put(
+        session.model_copy(
+            update={
+                "stage": Between.model_validate({"waits": waits, "card": name, "after": turn.state.newest, **stage})
+            }
+        )
+    )
+    turn.say(card(session), card=name, about=session.id, session=session)
+    return session
+
+
+# -- a round -------------------------------------------------------------------------------------------------------
+
+
+def bank(turn: Turn, number: int) -> Playbook:
+    found = turn.book.playbooks.get(phase(number).bank)
+    if found is not None:
+        return found
+    return Playbook(workflow=phase(number).bank, title=phase(number).name, purpose="", policy="spec", entries=())
+
+
+def surface(turn: Turn, session: Session, trigger: Trigger, found: Score | None = None) -> Session:
+    """Put the phase's next round on the table: what earns its slot, or what is settled and waits for a "y"."""
+    spec = spec_of(session)
+    playbook = bank(turn, spec.phase)
+    signals = found.signals if found is not None else ()
+    extra = tuple(q for q in (asking(turn, session, s) for s in signals) if q is not None)
+    sent = tuple(m for m in session.request.materials if m.kind != "named")
+    materials = route("", sent, turn.book.packs[session.pack]).phases
+    unusable = scope.inputs(session).missing if spec.phase == LOCKED_IN else {}
+    built = build(playbook, session, spec.phase, materials, extra, unusable)
+    if trigger == "ambiguity":  # a pause asks about what is unclear, and nothing else
+        built = built.model_copy(update={"asked": tuple(q for q in built.asked if q in extra)})
+    keeps_settled = tuple(s for s in session.settled if s.phase != spec.phase)
+    keeps_dropped = tuple(d for d in session.dropped if d.phase != spec.phase)
+    session = turn.put(
+        session.model_copy(
+            update={"settled": (*keeps_settled, *built.settled), "dropped": (*keeps_dropped, *built.dropped)}
+        )
+    )
+    nth = len(rounds_of(session, spec.phase)) + 1
+    of_phase: dict[str, Any] = {
+        "phase": spec.phase,
+        "nth": nth,
+        "of": phases.MOST_ROUNDS,
+        "trigger": trigger,
+        "signals": signals,
+    }
+    if not built.asked:
+        return _settled_round(turn, session, of_phase)
+    full = built.full and trigger != "ambiguity"
+    purpose = _purpose(playbook, trigger, spec, policy_of(session).ceiling if full else None)
+    return intake.open_round(turn, session, built.asked, playbook.title, purpose, full=built.full, **of_phase)
+
+
+def _purpose(playbook: Playbook, trigger: Trigger, spec: Spec, ceiling: int | None) -> str:
+    """Why this round, and what is blocked until it is answered (RD-8)."""
+    made = phase(spec.phase).artefact
+    line = {
+        "intake": playbook.purpose,
+        "ambiguity": f"Something is unclear that the {made} rests on; it waits for these answers.",
+        "loopback": f"Only what is new or has changed since the phase was done; the {made} waits for it.",
+    }[trigger]
+    if ceiling is not None:
+        line += f" {ceiling} is the most that tier {spec.working_tier} asks at once: the request may be too wide."
+    return line.strip()
+
+
+def _settled_round(turn: Turn, session: Session, of_phase: dict[str, Any]) -> Session:
+    """A round of zero questions: what is taken as settled, and one "y" (RD-5). It counts as surfaced (CA-6)."""
+    number = len(session.rounds) + 1
+    name = f"{session.id}.{number}"
+    made = {
+        "id": name, "number": number, "title": phase(spec_of(session).phase).name, "purpose": "", "items": (),
+        "card": name, "opened_at": turn.at, "after": turn.state.newest, **of_phase,
+    }  # fmt: skip
+    round_ = Round.model_validate(made)
+    session = turn.put(
+        session.model_copy(update={"stage": Between(waits="settled", card=name), "rounds": (*session.rounds, round_)})
+    )
+    intake.surfaced(turn, session, round_)
+    card = spec_view.settled_card(session, view.heading(round_, ""))
+    turn.say(card, card=name, session=session, round_=round_)
+    return session
+
+
+def asking(turn: Turn, session: Session, signal: Signal) -> Question | None:
+    """The question that asks about a signal: one of the phase's own, or that of its kind with its blanks filled."""
+    spec = spec_of(session)
+    own = {e.question.id: e.question for e in in_play(bank(turn, spec.phase), spec.working_tier)}
+    if signal.question in own:
+        return own[signal.question]
+    kinds = turn.book.playbooks.get(SIGNALS_BANK)
+    entry = next((e for e in kinds.entries if e.question.id == signal.kind), None) if kinds else None
+    if entry is None:
+        return None
+    return filled(entry.question, signal, turn.book.deny_names)
+
+
+def filled(question: Question, signal: Signal, deny: Sequence[str] = ()) -> Question:
+    """A question of a kind of signal, about this one. A name that no question may hold becomes "the customer"."""
+    blanks = {"words": "", "where": "", "one": "", "other": "", "source": "", **signal.fill, "said": signal.said}
+    short = {key: view.shortened(unnamed(value, deny), 60) for key, value in blanks.items()}
+
+    def fill(text: str) -> str:
+        for key, value in short.items():
+            text = text.replace(f"{{{key}}}", value)
+        return text
+
+    return question.model_copy(
+        update={
+            "id": signal.id,
+            "topic": fill(question.topic),
+            "text": fill(question.text),
+            "why": fill(question.why),
+            "rationale": fill(question.rationale or "") or None,
+            "options": tuple(
+                o.model_copy(update={"label": fill(o.label), "tradeoff": fill(o.tradeoff)}) for o in question.options
+            ),
+            "stakes": signal.level,
+        }
+    )
+
+
+def unnamed(text: str, deny: Sequence[str]) -> str:
+    for name in deny:
+        if name.strip() and contains(text, name):
+            text = re.sub(re.escape(name), "the customer", text, flags=re.IGNORECASE)
+    return text

@@ -1,0 +1,359 @@
+"""What a person says while no round of a specification is open: a "y", a number, a described change."""
+
+from __future__ import annotations
+
+import re
+
+from bot.core import scope, spec_view, view
+from bot.core.capture import reference
+from bot.core.events import MessageReceived
+from bot.core.flows import injection, intake, phases, replying, spec, spec_steps, threads
+from bot.core.flows.words import carries_on, pleasantry, yes_or_no
+from bot.core.model import Material, MessageRef, Person
+from bot.core.slots import spec_of
+from bot.core.spec import SCOPE_FIELDS, Change, phase, tier_words
+from bot.core.state import Between, Session
+from bot.core.turn import Turn
+
+LONGEST_CHOICE = 12  # characters of a bare choice; a number in longer words is part of what they say
+_NUMBER = re.compile(r"\W*(\d{1,2})\b\W*(.*)", re.DOTALL)
+
+
+def message(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef, direct: bool) -> None:
+    """A message that is no command. In a shared place only a direct reply or words to the bot count (RP-3)."""
+    stage = session.stage
+    assert isinstance(stage, Between)
+    asked = threads.asked_here(turn, event, session)
+    if turn.shared and not direct and not (asked and _fits(turn, session, stage, event)):
+        turn.ignore("ordinary talk")
+        return
+    direct = direct or asked
+    refusal = intake.may_answer(turn, session, event.person)
+    if refusal is not None:
+        turn.audit("access.answer_refused", session, event.person, reason=refusal)
+        turn.refuse(event.person, "may not answer here", refusal, session=session)
+        return
+    if event.forwarded is not None:
+        _forwarded(turn, session, event)
+        return
+    if _crossed(turn, session, stage, event, direct):
+        turn.outcome, turn.reason = "refused", "older than the question"
+        turn.tell(
+            "Your message and my question crossed, so I did not take it as an answer. Send it again if it was one.",
+            session=session,
+        )
+        return
+    if event.materials:
+        session = _files(turn, session, event)
+        if not event.text.strip():
+            session = injection.note(turn, session, event.person, "", event.materials)
+            turn.tell("Added to your request.", phases.ahead(turn, session).words, session=session)
+            return
+    session = injection.note(turn, session, event.person, event.text, event.materials)
+    own = "\n".join(line for line in event.text.splitlines() if not line.lstrip().startswith((">", "❯"))).strip()
+    if not own:
+        turn.tell("Quoted words decide nothing here; please answer in your own.", session=session)
+        spec_steps.again(turn, session)
+        return
+    choose(turn, session, own, event.person, ref, event)
+
+
+def _fits(turn: Turn, session: Session, stage: Between, event: MessageReceived) -> bool:
+    """Whether words in the session's own thread, said by somebody who is asked, are meant for what waits (RP-7)."""
+    said, book = event.text.strip(), turn.book.phrases
+    if yes_or_no(said, book) is not None or said.casefold() in ("y", "n"):
+        return stage.waits in ("settled", "reconfirm", "rerun")
+    match stage.waits:
+        case "go":
+            round_ = session.round
+            reading = replying.read(turn, round_, said, event.decoded) if round_ and round_.items else None
+            return carries_on(said, book) or bool(reading and reading.correction and reading.answers)
+        case "settled" | "escalation":
+            return _NUMBER.fullmatch(said) is not None
+        case "reconfirm":
+            return bool(scope.described(said, spec_of(session)).wanted)
+        case "rerun":
+            return carries_on(said, book)
+        case "rationale" | "input":
+            return bool(said)
+
+
+def _crossed(turn: Turn, session: Session, stage: Between, event: MessageReceived, direct: bool) -> bool:
+    """Written before the question was seen (RP-7)."""
+    before = turn.before.session(session.id)
+    unseen = before is None or not isinstance(before.stage, Between) or before.stage.card != stage.card
+    if unseen or direct or event.order is None:
+        return unseen
+    if stage.waits == "settled" and session.round is not None:
+        return intake.before_the_round(session.round, event.order)
+    return (stage.after is not None and event.order <= stage.after) or (
+        stage.order is not None and event.order < stage.order
+    )
+
+
+def _files(turn: Turn, session: Session, event: MessageReceived) -> Session:
+    request = session.request.model_copy(update={"materials": (*session.request.materials, *event.materials)})
+    return turn.put(session.model_copy(update={"request": request}))
+
+
+def _forwarded(turn: Turn, session: Session, event: MessageReceived) -> None:
+    """Forwarded words are quoted words: kept as material, they decide nothing (AU-3)."""
+    name = f"forwarded from {event.forwarded}: {view.shortened(event.text)}"
+    material = Material(kind="named", name=name, caption=event.text or None)
+    request = session.request.model_copy(update={"materials": (*session.request.materials, material)})
+    session = turn.put(session.model_copy(update={"request": request}))
+    if yes_or_no(event.text, turn.book.phrases) is not None or carries_on(event.text, turn.book.phrases):
+        turn.audit("injection_incident", session, event.person, source=event.forwarded, words=event.ref.quote)
+    session = injection.note(turn, session, event.person, "", (material,), told=False)
+    turn.tell(f"Kept as material: forwarded words of {event.forwarded} decide nothing here.", session=session)
+    spec_steps.again(turn, session)
+
+
+# -- one answer, typed or pressed ------------------------------------------------------------------------------------
+
+
+def choose(
+    turn: Turn, session: Session, said: str, person: Person, ref: MessageRef, event: MessageReceived | None = None
+) -> None:
+    """`said` is the words, or the choice of a button. What it means depends on what waits."""
+    stage = session.stage
+    assert isinstance(stage, Between)
+    word = yes_or_no(said, turn.book.phrases)
+    if said.casefold().strip(" .!") in ("y", "n"):
+        word = "yes" if said.casefold().startswith("y") else "no"
+    match stage.waits:
+        case "go":
+            _going(turn, session, said, person, ref, event)
+        case "settled":
+            _settled(turn, session, said, word, person, ref)
+        case "reconfirm":
+            _reconfirm(turn, session, said, word, person, ref)
+        case "rationale":
+            _rationale(turn, session, stage, said, person, ref)
+        case "rerun":
+            _rerun(turn, session, said, word, person, ref)
+        case "escalation":
+            _escalation(turn, session, said, person, ref)
+        case "input":
+            if len(said) < 4 or word is not None or pleasantry(said, turn.book.phrases):
+                turn.tell("That is no request yet.", spec_steps.INPUT, session=session)
+            else:
+                spec_steps.revised(turn, session, said, person, ref)
+
+
+def _going(
+    turn: Turn, session: Session, said: str, person: Person, ref: MessageRef, event: MessageReceived | None
+) -> None:
+    """Between two steps: "go on", an answer changed, thanks; anything else is met with what could be done."""
+    book = turn.book.phrases
+    if carries_on(said, book):
+        spec_steps.go_on(turn, session, person, ref)
+        return
+    if pleasantry(said, book):
+        turn.ignore("a pleasantry")
+        return
+    round_ = session.round
+    if round_ is not None and round_.items and event is not None:
+        reading = replying.read(turn, round_, said, event.decoded)
+        if reading.answers and reading.shaped:
+            session, round_, done = intake.record(turn, session, round_, reading.answers, (), person, ref)
+            intake.echo(turn, session, round_, done, reading)
+            return
+        if reading.kind == "question_back":
+            replying.explain(turn, session, round_, reading)
+            return
+        if reading.kind == "cancel":
+            replying.cancel(turn, session, person, ref)
+            return
+        if reading.kind in ("accept_all", "accept_all_except"):
+            turn.tell("Nothing is open to accept.", phases.ahead(turn, session).words, session=session)
+            return
+    turn.tell("No question is open.", phases.ahead(turn, session).words, session=session)
+
+
+def _settled(turn: Turn, session: Session, said: str, word: str | None, person: Person, ref: MessageRef) -> None:
+    """One "y" for all that is taken as settled, or the number of what is not right (RD-5)."""
+    round_ = session.round
+    assert round_ is not None
+    if word == "yes":
+        run = spec_of(session).present.model_copy(update={"confirmed": True})
+        session = turn.put_round(session, round_.model_copy(update={"closed_at": turn.at}))
+        session = phases.keep(turn, session, spec_of(session).with_run(run), stage=Between())
+        spec.phase_audit(
+            turn, session, "round.closed", person, ref,
+            round=round_.nth, resolved=0, asked=0, confirmed=True, trigger=round_.trigger,
+        )  # fmt: skip
+        message = spec_view.lines(view.heading(round_, ""), "✔ Settled as listed.")
+        turn.redraw(round_.card, message, session, round_)
+        session, told = phases.settle_scope(turn, session, person, ref)
+        turn.tell("Settled.", *told, phases.ahead(turn, session).words, session=session)
+        return
+    rows = [s for s in session.settled if s.phase == spec_of(session).phase]
+    found = _NUMBER.fullmatch(said)
+    number = int(found[1]) if found else next((n for n, s in enumerate(rows, 1) if _names(said, s.topic)), None)
+    if number is None or not 1 <= number <= len(rows):
+        listed = f"1–{len(rows)}" if rows else "y"
+        turn.tell(f"Write y, or the number of what is not right ({listed}).", session=session)
+        return
+    run = spec_of(session).present
+    run = run.model_copy(update={"doubted": (*run.doubted, rows[number - 1].question)})
+    turn.redraw(
+        round_.card, spec_view.lines(view.heading(round_, ""), f"✔ {number} is asked instead."), session, round_
+    )
+    session = turn.put_round(session, round_.model_copy(update={"closed_at": turn.at}))
+    spec.phase_audit(turn, session, "round.closed", person, ref, round=round_.nth, confirmed=True, corrected=number)
+    session = phases.keep(turn, session, spec_of(session).with_run(run))
+    spec.surface(turn, session, round_.trigger)
+
+
+def _names(said: str, topic: str) -> bool:
+    return topic.casefold() in said.casefold()
+
+
+# -- the scope -------------------------------------------------------------------------------------------------------
+
+
+def _reconfirm(turn: Turn, session: Session, said: str, word: str | None, person: Person, ref: MessageRef) -> None:
+    """ "y", or a described change, field by field (SC-3)."""
+    state = spec_of(session)
+    if word == "yes":
+        lock = state.lock.model_copy(update={"reconfirmed_at": turn.at})
+        spec_steps.close_card(turn, session, "✔ The scope is confirmed.")
+        session = phases.keep(turn, session, state.model_copy(update={"lock": lock}), stage=Between())
+        spec.phase_audit(turn, session, "scope_locked", person, ref, reconfirmed=True, **phases.lock_details(lock))
+        spec.surface(turn, session, "loopback" if state.present.run > 1 else "intake")
+        return
+    found = scope.described(said, state)
+    problems = [f"{SCOPE_FIELDS[w.field]}: {w.problem}." for w in found.wanted if w.problem]
+    wanted = tuple(w for w in found.wanted if not w.problem)
+    if not wanted or problems:
+        ask = "Write what changes and why, e.g. surfaces: 4 because the admin page joins — or: y"
+        named = "tier, surfaces, comparators, in scope, out of scope"
+        turn.tell(*(problems or [f"What can change: {named}."]), ask, session=session)
+        return
+    fresh = scope.applied(state.lock, wanted)
+    conflict = scope.conflicts(fresh)
+    if conflict is not None:
+        turn.tell(conflict, "Nothing is changed yet.", session=session)
+        return
+    changes = phases.differences(turn, session, fresh, found.because or "", person, reference(ref))
+    if not changes:
+        turn.tell("That is the scope already; write y to confirm it.", session=session)
+        return
+    if not found.because:
+        turn.put(session.model_copy(update={"stage": Between(waits="rationale", changes=changes)}))
+        turn.tell(
+            *(f"{SCOPE_FIELDS[c.field]}: {c.was} → {c.to}." for c in changes),
+            "Why? One sentence; it goes into the record.",
+            session=session,
+        )
+        return
+    _change(turn, session, changes, person)
+
+
+def _rationale(turn: Turn, session: Session, stage: Between, said: str, person: Person, ref: MessageRef) -> None:
+    """The reason of a change that was described without one."""
+    book = turn.book.phrases
+    if yes_or_no(said, book) == "no" or said.casefold().strip(" .!") in ("cancel", "never mind"):
+        session = turn.put(session.model_copy(update={"stage": Between()}))
+        turn.tell("Nothing is changed.", session=session)
+        spec.ask_scope(turn, session)
+        return
+    if pleasantry(said, book) or carries_on(said, book) or yes_or_no(said, book) == "yes" or len(said) < 4:
+        turn.tell("A reason is needed, in your words; or write: no, to leave the scope as it is.", session=session)
+        return
+    reason = said.removeprefix("because ").strip()
+    changes = tuple(
+        c.model_copy(update={"rationale": reason, "user_message_ref": f"{c.user_message_ref}; {reference(ref)}"})
+        for c in stage.changes
+    )
+    _change(turn, session, changes, person)
+
+
+def _change(turn: Turn, session: Session, changes: tuple[Change, ...], person: Person) -> None:
+    """Record it, show the scope again for its "y", and offer to do again what it touches."""
+    state = spec_of(session)
+    wanted = tuple(scope.Wanted(c.field, c.to) for c in changes)
+    fresh = state.lock
+    for change in wanted:
+        if change.field in ("in_scope", "out_of_scope"):
+            value = tuple(w for w in change.to.split("; ") if w and w != "nothing")
+            fresh = fresh.model_copy(update={change.field: value})
+        else:
+            fresh = scope.applied(fresh, (change,))
+    spec_steps.close_card(turn, session, "✔ The scope was changed; see below.")
+    session = phases.change_scope(turn, session, fresh, changes, person)
+    told = spec_view.change_lines(spec_of(session).lock, len(state.lock.changes))
+    tiers = [f"The tier is now {tier_words(fresh.complexity_tier)}."] if fresh.complexity_tier != state.tier else []
+    turn.tell("Recorded as a deliberate change of scope.", *told, *tiers, session=session)
+    spec_steps.offer_rerun(turn, session)
+
+
+def _rerun(turn: Turn, session: Session, said: str, word: str | None, person: Person, ref: MessageRef) -> None:
+    """Do a phase again, or go on to the re-confirm."""
+    stage = session.stage
+    doubtful = stage.doubtful if isinstance(stage, Between) else ()
+    found = re.fullmatch(r"r(\d)", said.strip())
+    number = int(found[1]) if found else None
+    if number is None and len(said) <= 60:
+        number = next((n for n in doubtful if phase(n).name.casefold() in said.casefold()), None)
+    if number in doubtful and number is not None:
+        spec_steps.close_card(turn, session, f"✔ {spec_view.name_of(number)} again.")
+        session = turn.put(session.model_copy(update={"stage": Between()}))
+        spec.start(turn, session, number, person, ref)
+    elif word == "no" or said == "n" or carries_on(said, turn.book.phrases):
+        spec_steps.close_card(turn, session, "✔ Left as it is.")
+        spec.ask_scope(turn, session)
+    else:
+        turn.tell("Press a phase, name it, or write: go on", session=session)
+
+
+def _escalation(turn: Turn, session: Session, said: str, person: Person, ref: MessageRef) -> None:
+    """One of the ways by its number, at the start of the message or alone; by the words of its button, too."""
+    ways = spec_view.ways_out(session)
+    found = _NUMBER.fullmatch(said)
+    named = next((n for n, label in ways if label.casefold() == said.casefold().strip(" .!")), None)
+    choice = named or (found[1] if found else None)
+    if choice is None or choice not in {n for n, _ in ways}:
+        turn.outcome, turn.reason = "refused", "no way out named"
+        turn.tell(
+            f"That names no way on, and I ask nothing more here. Which one: {' or '.join(n for n, _ in ways)}?",
+            *(f"{n}) {label}" for n, label in ways),
+            session=session,
+        )
+        return
+    spec_steps.way_out(turn, session, choice, person, ref)
+
+
+# -- a button --------------------------------------------------------------------------------------------------------
+
+
+def pressed(turn: Turn, rest: str, person: Person, ref: MessageRef) -> None:
+    """`<session>:<waits>:<mark>:<choice>`: bound to what was seen (RD-15)."""
+    name, waits, mark, choice = [*rest.split(":"), "", "", ""][:4]
+    session = turn.state.session(name)
+    if session is None or session.spec is None:
+        turn.outcome, turn.reason = "refused", "late tap"
+        turn.notice("That specification is over; its record stays. /status shows what is open.")
+        return
+    stage = session.stage
+    if not isinstance(stage, Between) or stage.waits != waits or mark != spec_view.mark(session):
+        turn.outcome, turn.reason = "refused", "late tap"
+        turn.notice("That is decided already, or has changed since this card. /status shows where it stands.")
+        return
+    refusal = intake.may_answer(turn, session, person)
+    if refusal is not None:
+        turn.audit("access.answer_refused", session, person, reason=refusal)
+        turn.refuse(person, "may not answer here", refusal, session=session)
+        return
+    if choice not in {c for c, _ in spec_view.choices(session)}:
+        turn.outcome, turn.reason = "refused", "unknown button"
+        turn.notice("This button does not fit any more; please answer by text.")
+        return
+    turn.set(active=session.id)
+    if waits == "reconfirm" and choice == "n":
+        turn.notice("Write what changes and why.", typed=False)
+        turn.tell("Write what changes and why, e.g. surfaces: 4 because the admin page joins", session=session)
+        return
+    turn.notice("Noted.", typed=False)
+    choose(turn, session, choice, person, ref)

@@ -1,0 +1,226 @@
+"""The scope of a specification: what locks it, and how a person's words change it (SC-3)."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from bot.core.slots import Held, held, spec_of
+from bot.core.spec import FEWEST_COMPARATORS, SCOPE_FIELDS, TIERS, Lock, Spec, brief
+from bot.core.state import Session
+
+TIER, BOUNDARY, OUT = "meta.complexity_tier", "scope_lock.boundary", "scope_lock.out_of_scope"
+SURFACES, COMPARATORS = "scope_lock.surface_count", "scope_lock.comparator_count"
+INPUTS: Final[Mapping[str, str]] = {  # field -> what it is called; all four lock the scope
+    TIER: "the tier",
+    BOUNDARY: "what is in and what is out",
+    SURFACES: "the number of surfaces",
+    COMPARATORS: "the number of comparators",
+}
+_REQUEST = "what the request names"
+_BOUNDARIES: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {  # value -> in scope, out of scope
+    "named": ((_REQUEST,), ("everything that the request does not name",)),
+    "neighbours": ((_REQUEST, "the steps right before and after it"), ("everything beyond those steps",)),
+    "area": ((_REQUEST, "the whole area around it"), ()),
+}
+_NUMBERS: Final = {
+    word: number
+    for number, word in enumerate(
+        ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"], start=1
+    )
+}
+_COUNT = re.compile(rf"(?<![\w.])(\d{{1,3}}|{'|'.join(_NUMBERS)})(?![\w]|\.\d)", re.IGNORECASE)
+_OUT = re.compile(r"\b(?:out of scope|not in scope|out|without|not|no|excluding|except)\b[ :]*", re.IGNORECASE)
+_IN = re.compile(r"^\s*(?:in scope|in)\b[ :]*", re.IGNORECASE)
+
+
+class Inputs(NamedTuple):
+    """What the lock is made of, and what is missing: field -> why."""
+
+    tier: int | None
+    in_scope: tuple[str, ...]
+    out_of_scope: tuple[str, ...]
+    surfaces: int | None
+    comparators: int | None
+    missing: Mapping[str, str]
+
+
+def _plain(words: str) -> str:
+    """Width folded; quoted lines are somebody else's words (AU-3)."""
+    own = "\n".join(line for line in words.splitlines() if not line.lstrip().startswith((">", "❯")))
+    return unicodedata.normalize("NFKC", own)
+
+
+def count_in(words: str) -> int | None:
+    """The one number that the words hold; None where there is none, or more than one."""
+    found = {int(n) if n.isdigit() else _NUMBERS[n.lower()] for n in _COUNT.findall(_plain(words))}
+    return found.pop() if len(found) == 1 else None
+
+
+def tier_in(words: str) -> int | None:
+    named = [t for t, name in TIERS.items() if re.search(rf"\b{name}\b", words, re.IGNORECASE)]
+    number = count_in(words)
+    if len(named) == 1 and number in (None, named[0]):
+        return named[0]
+    return number if number in TIERS and not named else None
+
+
+def boundary(words: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """In and out of scope, from an option's value or a person's own words: "in: refunds; out: exchanges"."""
+    known = _BOUNDARIES.get(words)
+    if known is not None:
+        return known
+    within: list[str] = []
+    outside: list[str] = []
+    for part in re.split(r"[;\n]|(?<=\w)\. ", words):
+        cut = _OUT.search(part)
+        inside, out = (part[: cut.start()], part[cut.end() :]) if cut else (part, "")
+        within.append(_IN.sub("", inside).strip(" ,.:"))
+        outside.append(out.strip(" ,.:"))
+    return tuple(filter(None, within)), tuple(filter(None, outside))
+
+
+def inputs(session: Session) -> Inputs:
+    """What is held of the four inputs, and why the others do not count."""
+    spec, fields = spec_of(session), held(session)
+    missing: dict[str, str] = {}
+    tier = spec.tier
+    if tier is None:
+        missing[TIER] = "no tier is set"
+    limits = boundary(fields[BOUNDARY].value) if BOUNDARY in fields else ((), ())
+    if OUT in fields and fields[OUT].value not in ("", "nothing"):
+        limits = (limits[0], tuple(dict.fromkeys((*limits[1], fields[OUT].value))))
+    if not any(limits):
+        missing[BOUNDARY] = "nothing says what is in"
+    surfaces = _count(fields, SURFACES, missing)
+    if surfaces == 0:
+        missing[SURFACES] = "0 surfaces leave nothing to specify"
+    comparators = _count(fields, COMPARATORS, missing)
+    fewest = FEWEST_COMPARATORS[spec.working_tier]
+    if comparators is not None and comparators < fewest:
+        missing[COMPARATORS] = f"{comparators} is fewer than the {fewest} that tier {spec.working_tier} compares"
+    return Inputs(tier, *limits, surfaces, comparators, missing)
+
+
+def _count(fields: Mapping[str, Held], field: str, missing: dict[str, str]) -> int | None:
+    if field not in fields:
+        missing[field] = f"{INPUTS[field]} is not known"
+        return None
+    number = count_in(fields[field].value)
+    if number is None:
+        missing[field] = f"“{fields[field].value}” holds no one number"
+    return number
+
+
+def locked(session: Session, at: datetime) -> Lock | None:
+    """The lock, once all four inputs are there; None before."""
+    found = inputs(session)
+    if found.missing or found.tier is None or found.surfaces is None or found.comparators is None:
+        return None
+    return Lock(
+        locked_at=at,
+        complexity_tier=found.tier,
+        scope_summary=" ".join(_plain(brief(session.request.text)).split())[:300] or spec_of(session).name,
+        in_scope=found.in_scope,
+        out_of_scope=found.out_of_scope,
+        surface_count=found.surfaces,
+        comparator_count=found.comparators,
+    )
+
+
+def present(lock: Lock, field: str) -> str:
+    """A field of the lock in words."""
+    value = getattr(lock, field)
+    return "; ".join(value) or "nothing" if isinstance(value, tuple) else str(value)
+
+
+# -- a described change ------------------------------------------------------------------------------------------
+
+
+class Wanted(NamedTuple):
+    """A change that a person describes: the field and its new value. `problem` says why it can not be made."""
+
+    field: str
+    to: str
+    problem: str = ""
+
+
+class Described(NamedTuple):
+    """`because` is the reason, where the words hold one. No `wanted`: no field was recognised."""
+
+    wanted: tuple[Wanted, ...]
+    because: str | None
+
+
+_BECAUSE = re.compile(r"[,;:]?\s*\b(?:because|since|as|weil|porque|parce que)\b[ :]*", re.IGNORECASE)
+_NAMES: Final = (
+    ("out_of_scope", re.compile(r"\b(?:out of scope|leave out|exclude|without|drop|remove)\b[ :=]*", re.IGNORECASE)),
+    ("in_scope", re.compile(r"\b(?:in scope|include|add|also cover|bring in)\b[ :=]*", re.IGNORECASE)),
+    ("complexity_tier", re.compile(r"\btier\b", re.IGNORECASE)),
+    ("surface_count", re.compile(r"\b(?:surfaces?|screens?|pages?|views?)\b", re.IGNORECASE)),
+    ("comparator_count", re.compile(r"\b(?:comparators?|competitors?|approaches|products)\b", re.IGNORECASE)),
+)
+
+
+def described(words: str, spec: Spec) -> Described:
+    """Read a described change, field by field: "surfaces: 4; tier 1 because the admin page joins"."""
+    text = _plain(words).strip()
+    cut = _BECAUSE.search(text)
+    said, because = (text[: cut.start()], text[cut.end() :].strip(" .")) if cut and cut.start() else (text, "")
+    wanted = [w for part in re.split(r"[;\n]|,(?!\d)| and ", said) if (w := _wanted(part.strip(), spec)) is not None]
+    unique = {w.field: w for w in wanted}
+    return Described(tuple(unique.values()), because or None)
+
+
+def _wanted(part: str, spec: Spec) -> Wanted | None:
+    for field, named in _NAMES:
+        hit = named.search(part)
+        if hit is None:
+            continue
+        if field in ("in_scope", "out_of_scope"):
+            words = part[hit.end() :].strip(' .:="“”')
+            return Wanted(field, words, "" if words else f"say what is {SCOPE_FIELDS[field]}")
+        return _number(field, part, spec)
+    return None
+
+
+def _number(field: str, part: str, spec: Spec) -> Wanted:
+    number = count_in(re.sub(r"\bfrom \S+", "", part)) if field != "complexity_tier" else tier_in(part)
+    if field == "complexity_tier" and number is None:
+        return Wanted(field, "", "the tier is 1 (full), 2 (standard) or 3 (incremental)")
+    if number is None:
+        return Wanted(field, "", f"say how many, e.g. {SCOPE_FIELDS[field]}: 3")
+    if field == "surface_count" and number < 1:
+        return Wanted(field, "", "there must be at least one surface")
+    fewest = FEWEST_COMPARATORS[spec.lock.complexity_tier]
+    if field == "comparator_count" and number < fewest:
+        return Wanted(field, "", f"tier {spec.lock.complexity_tier} compares at least {fewest}")
+    return Wanted(field, str(number))
+
+
+def conflicts(lock: Lock) -> str | None:
+    """What in a changed lock does not fit together, as a sentence; None where all does."""
+    fewest = FEWEST_COMPARATORS[lock.complexity_tier]
+    if lock.comparator_count < fewest:
+        return (
+            f"Tier {lock.complexity_tier} compares at least {fewest}; there are {lock.comparator_count}. "
+            f"Change both in one line, e.g. tier {lock.complexity_tier}; comparators: {fewest}."
+        )
+    return None
+
+
+def applied(lock: Lock, wanted: tuple[Wanted, ...]) -> Lock:
+    """The lock with the new values. Words added to the scope join what is there."""
+    update: dict[str, object] = {}
+    for change in wanted:
+        if change.field == "in_scope":
+            update["in_scope"] = (*lock.in_scope, change.to)
+        elif change.field == "out_of_scope":
+            update["out_of_scope"] = (*lock.out_of_scope, change.to)
+            update.setdefault("in_scope", tuple(w for w in lock.in_scope if w.casefold() != change.to.casefold()))
+        else:
+            update[change.field] = int(change.to)
+    return lock.model_copy(update=update)

@@ -1,0 +1,206 @@
+"""A specification in seven phases, as data: tiers, phases, the locked scope, open points (SP-1, SC-3, RD-4).
+
+What is decided in a phase are the clarifications of its rounds; here is only what stands beside them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Final, Literal
+
+from bot.core.model import Model, PersonId
+
+TIERS: Final[Mapping[int, str]] = {1: "full", 2: "standard", 3: "incremental"}
+USUAL_TIER: Final = 2  # when no tier is known (RD-4)
+FEWEST_COMPARATORS: Final[Mapping[int, int]] = {1: 3, 2: 3, 3: 2}  # SC-3
+FIRST, LOCKED_IN, CONFIRMED_IN, LAST = 1, 1, 3, 7  # phases: the scope is locked in 1 and confirmed again in 3
+
+PAUSE_AT: Final = 2  # points at which a phase pauses to ask (SC-1)
+ESCALATE_AT: Final = 4  # points at which asking is not enough (SC-1, RD-7)
+
+
+class Phase(Model):
+    """`artefact` is what the phase makes, and what its gate holds back; `bank` the playbook of its questions."""
+
+    number: int
+    name: str
+    artefact: str
+
+    @property
+    def bank(self) -> str:
+        return f"spec/phase-{self.number}"
+
+
+PHASES: Final[tuple[Phase, ...]] = (
+    Phase(number=1, name="discovery", artefact="problem statement"),
+    Phase(number=2, name="research", artefact="research report"),
+    Phase(number=3, name="PRD", artefact="requirements document"),
+    Phase(number=4, name="ideation", artefact="compared approaches"),
+    Phase(number=5, name="flows", artefact="user flows"),
+    Phase(number=6, name="prototype", artefact="prototype"),
+    Phase(number=7, name="spec", artefact="specification"),
+)
+SIGNALS_BANK: Final = "spec/signals"  # how each kind of ambiguity signal is asked about
+
+COMMAND = re.compile(r"\s*[/!]\w[\w-]*(?:@\w+)?\s*")
+
+
+def brief(text: str) -> str:
+    """What is to be specified, without the command in front of it."""
+    return text[hit.end() :].strip() if (hit := COMMAND.match(text)) is not None else text.strip()
+
+
+# The fields of the locked scope that a person can change, and how they are called in chat.
+SCOPE_FIELDS: Final[Mapping[str, str]] = {
+    "complexity_tier": "tier",
+    "surface_count": "surfaces",
+    "comparator_count": "comparators",
+    "in_scope": "in scope",
+    "out_of_scope": "out of scope",
+}
+
+
+def phase(number: int) -> Phase:
+    return PHASES[number - 1]
+
+
+def tier_words(tier: int) -> str:
+    return f"{tier} ({TIERS[tier]})"
+
+
+class Change(Model):
+    """A deliberate change of the locked scope (SC-3). `was` and `to` are exported as `from` and `to`."""
+
+    at_phase: int
+    field: str
+    was: str
+    to: str
+    rationale: str
+    at: datetime
+    by: PersonId
+    user_message_ref: str
+    rounds: int = 0  # how many rounds the session had by then: their answers may rest on what has changed
+
+
+class Lock(Model):
+    """What the specification covers. `locked_at` None = not locked yet."""
+
+    locked_at: datetime | None = None
+    complexity_tier: int = USUAL_TIER
+    scope_summary: str = ""
+    in_scope: tuple[str, ...] = ()
+    out_of_scope: tuple[str, ...] = ()
+    surface_count: int = 0
+    comparator_count: int = 0
+    reconfirmed_at: datetime | None = None
+    changes: tuple[Change, ...] = ()
+
+    @property
+    def locked(self) -> bool:
+        return self.locked_at is not None
+
+
+class Signal(Model):
+    """One sign that the work rests on something unclear, with its evidence (SC-1, SC-2).
+
+    `id` is the same for the same sign; `question` names the question that asks about it, `fill` its blanks.
+    `source` is "detector", "agent:<name>" or "model:<name>".
+    """
+
+    id: str
+    kind: str
+    level: Literal["critical", "minor"]
+    said: str
+    evidence: str
+    source: str = "detector"
+    field: str = ""
+    question: str = ""
+    fill: dict[str, str] = {}
+
+    @property
+    def points(self) -> int:
+        return 2 if self.level == "critical" else 1
+
+
+class Note(Model):
+    """A minor signal that was passed over, with the phase in which it was (SC-1)."""
+
+    phase: int
+    signal: Signal
+    at: datetime
+
+
+class OpenPoint(Model):
+    """Something carried on undecided, on a person's word (RD-7). `id` as in the source: V-001."""
+
+    id: str
+    phase: int
+    text: str
+    words: str
+    raised_at: datetime
+    raised_by: PersonId
+    user_message_ref: str
+    status: Literal["open", "resolved"] = "open"
+
+
+class Run(Model):
+    """One phase of the specification. A repeated phase is the same entry with the next `run`.
+
+    `since` is the number of the session's first round in the present run.
+    """
+
+    phase: int
+    status: Literal["started", "completed"] = "started"
+    run: int = 1
+    since: int = 1
+    started_at: datetime
+    completed_at: datetime | None = None
+    confirmed: bool = False  # its settled points have their "y" (RD-5)
+    escalated: bool = False  # an escalation was raised in this run
+    carried: bool = False  # a person went on with named open points (RD-7)
+    doubted: tuple[str, ...] = ()  # questions whose settled answer a person rejected: they are asked
+
+
+class Decision(Model):
+    """What a parent specification decided (RD-5): known here, and not asked again."""
+
+    field: str
+    value: str
+    words: str
+    source: str
+
+
+class Spec(Model):
+    """What stands beside the rounds of a specification."""
+
+    name: str
+    tier: int | None = None
+    phase: int = FIRST
+    runs: tuple[Run, ...] = ()
+    lock: Lock = Lock()
+    parent: str | None = None
+    inherited: tuple[Decision, ...] = ()
+    signals: tuple[Signal, ...] = ()  # raised by agents or a model
+    ambiguity_notes: tuple[Note, ...] = ()
+    open_points: tuple[OpenPoint, ...] = ()
+    incidents: int = 0
+    earlier_requests: tuple[str, ...] = ()  # the words that a revised request took the place of
+
+    @property
+    def working_tier(self) -> int:
+        return self.tier or USUAL_TIER
+
+    def run(self, number: int) -> Run | None:
+        return next((r for r in self.runs if r.phase == number), None)
+
+    @property
+    def present(self) -> Run:
+        found = self.run(self.phase)
+        assert found is not None
+        return found
+
+    def with_run(self, run: Run) -> Spec:
+        others = [r for r in self.runs if r.phase != run.phase]
+        return self.model_copy(update={"runs": tuple(sorted((*others, run), key=lambda r: r.phase))})

@@ -1,0 +1,237 @@
+"""How a specification looks in chat: its scope, its settled points, its ways out, where it stands. No decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.core import view
+from bot.core.effects import Button, Message
+from bot.core.score import Score
+from bot.core.slots import rounds_of, spec_of
+from bot.core.spec import LAST, PHASES, SCOPE_FIELDS, Lock, Phase, phase, tier_words
+from bot.core.state import Between, Session
+
+YES, CHANGE = "Yes, as it is", "Change something"
+
+
+def plural(count: int, noun: str) -> str:
+    return f"{count} {noun}" + ("" if count == 1 else "s")
+
+
+def name_of(number: int) -> str:
+    return f"phase {number}, {phase(number).name}"
+
+
+def of_seven(number: int) -> str:
+    return f"phase {number} of {LAST}, {phase(number).name}"
+
+
+def mark(session: Session) -> str:
+    """What a button of a specification is bound to: phase, run, and changes of the scope so far (RD-15)."""
+    spec = spec_of(session)
+    return f"{spec.phase}.{spec.present.run}.{len(spec.lock.changes)}"
+
+
+def choices(session: Session) -> tuple[tuple[str, str], ...]:
+    """(choice, label) of what can be pressed or typed now, where no round is open."""
+    stage = session.stage
+    if not isinstance(stage, Between):
+        return ()
+    match stage.waits:
+        case "settled":
+            return (("y", "Yes, all of it"),)
+        case "reconfirm":
+            return (("y", YES), ("n", CHANGE))
+        case "rerun":
+            return (*((f"r{n}", f"Do {phase(n).name} again") for n in stage.doubtful), ("n", "Go on"))
+        case "escalation":
+            return ways_out(session)
+        case _:
+            return ()
+
+
+def ways_out(session: Session) -> tuple[tuple[str, str], ...]:
+    """RD-7: an earlier phase again, a revised input, or go on with named open points."""
+    spec = spec_of(session)
+    earlier = (("1", f"Do {phase(spec.phase - 1).name} again"),) if spec.phase > 1 else ()
+    numbered = (*earlier, ("2", "Revise the request"), ("3", "Go on with open points"))
+    return tuple((str(n), label) for n, (_, label) in enumerate(numbered, start=1))
+
+
+def buttons(session: Session) -> tuple[tuple[Button, ...], ...]:
+    stage = session.stage
+    if not isinstance(stage, Between):
+        return ()
+    row = tuple(
+        Button(token=f"s:{session.id}:{stage.waits}:{mark(session)}:{choice}", label=label)
+        for choice, label in choices(session)
+    )
+    return (row,) if row else ()
+
+
+def lines(heading: str, *more: str, rows: tuple[tuple[Button, ...], ...] = ()) -> Message:
+    blocks = (view.text(view.bold(heading), kind="heading"), *(view.text(line) for line in more if line))
+    return Message(blocks=blocks, buttons=rows)
+
+
+# -- the scope -----------------------------------------------------------------------------------------------------
+
+
+def scope_lines(lock: Lock) -> tuple[str, ...]:
+    return (
+        f"Tier: {tier_words(lock.complexity_tier)}",
+        f"Surfaces: {lock.surface_count} · Comparators: {lock.comparator_count}",
+        f"In scope: {'; '.join(lock.in_scope) or 'not said'}",
+        f"Out of scope: {'; '.join(lock.out_of_scope) or 'nothing is ruled out'}",
+    )
+
+
+def reconfirm(session: Session) -> Message:
+    """Phase 3 opens with the scope, not with a round (SC-3)."""
+    lock = spec_of(session).lock
+    return lines(
+        "[Phase 3] Is this still the scope?",
+        "The requirements rest on it; nothing is asked or written before you confirm it.",
+        f"“{view.isolate(lock.scope_summary)}”" if lock.scope_summary else "",
+        *scope_lines(lock),
+        "Write y, or what changes and why, e.g. surfaces: 4 because the admin page joins",
+        rows=buttons(session),
+    )
+
+
+def change_lines(lock: Lock, since: int) -> list[str]:
+    return [f"{SCOPE_FIELDS[c.field]}: was {c.was}, is now {c.to}." for c in lock.changes[since:]]
+
+
+# -- a round without questions ---------------------------------------------------------------------------------------
+
+
+def settled_points(session: Session) -> list[tuple[int, str]]:
+    """What the present phase takes as settled, numbered, each with its source (RD-5)."""
+    number = spec_of(session).phase
+    rows = [s for s in session.settled if s.phase == number]
+    return [(n, f"{n} · {s.topic}: {s.value} — from {s.source}") for n, s in enumerate(rows, start=1)]
+
+
+def settled_card(session: Session, heading: str) -> Message:
+    points = settled_points(session)
+    nothing = "Nothing that this phase would ask is open." if points else "This phase has nothing to ask."
+    return lines(
+        heading,
+        f"{nothing} It goes on when you agree to what it takes as settled." if points else f"{nothing} Write y.",
+        *(line for _, line in points),
+        "Write y, or the number of what is not right." if points else "",
+        rows=buttons(session),
+    )
+
+
+# -- ambiguity -----------------------------------------------------------------------------------------------------
+
+
+def score_lines(found: Score) -> list[str]:
+    """The score with its signals, each with its points and evidence (SC-1, RD-8)."""
+    listed = [f"• {s.said} (+{s.points}; {view.shortened(s.evidence)})" for s in found.signals]
+    return [f"Ambiguity score: {found.points}", *listed]
+
+
+def escalation(session: Session, why: str, found: Score, waiting: Sequence[str]) -> Message:
+    spec = spec_of(session)
+    options = [f"{n}) {words}" for n, words in _explained(session)]
+    return lines(
+        f"[Phase {spec.phase}] This phase looks mis-scoped",
+        why,
+        *(score_lines(found) if found.signals else ()),
+        f"Not asked yet: {', '.join(waiting)}" if waiting else "",
+        *options,
+        f"Write a number (1–{len(options)}) and why, in your own words; or press.",
+        rows=buttons(session),
+    )
+
+
+def _explained(session: Session) -> list[tuple[str, str]]:
+    spec = spec_of(session)
+    earlier = (
+        f"Do {phase(spec.phase - 1).name} again: it asks only what is new or has changed" if spec.phase > 1 else ""
+    )
+    words = filter(
+        None,
+        (
+            earlier,
+            "Revise the request: send the new words; this phase then starts over with them",
+            "Go on: what is not asked yet is carried as open points, with your words",
+        ),
+    )
+    return [(str(n), line) for n, line in enumerate(words, start=1)]
+
+
+# -- where it stands -------------------------------------------------------------------------------------------------
+
+
+def phase_words(session: Session, number: int) -> str:
+    """A phase in a word or two, for lists."""
+    spec = spec_of(session)
+    run = spec.run(number)
+    if run is None:
+        return "not begun"
+    if run.status == "completed":
+        return "done"
+    rounds = rounds_of(session, number)
+    if not rounds:
+        return "begun"
+    items = [i for r in rounds for i in r.items]
+    count = sum(1 for i in items if i.status == "resolved")
+    return f"round {rounds[-1].nth} of 3, {count} of {len(items)} answered"
+
+
+WAITS = {  # what a person is asked for while no round is open
+    "settled": "your “y” to what the phase takes as settled",
+    "reconfirm": "whether this is still the scope",
+    "rationale": "why the scope changes",
+    "rerun": "whether a phase is done again",
+    "escalation": "which way it goes on",
+    "input": "the revised request",
+}
+
+
+def status(session: Session, bulk: bool, ahead: str) -> list[str]:
+    """Five lines: where it stands, the scope, what is open, why it matters, how to go on."""
+    spec = spec_of(session)
+    round_ = session.round
+    tier = "no tier yet" if spec.tier is None else f"tier {tier_words(spec.tier)}"
+    stands = f"{of_seven(spec.phase)}, {phase_words(session, spec.phase)}"
+    head = f"Spec “{spec.name}” (#{session.number}), {tier}: {stands}."
+    scope = "Scope: not locked yet."
+    if spec.lock.locked_at is not None:
+        lock = spec.lock
+        again = ", confirmed again" if lock.reconfirmed_at else ""
+        scope = (
+            f"Scope locked {spec.lock.locked_at:%d %B}{again}: {plural(lock.surface_count, 'surface')}, "
+            f"{plural(lock.comparator_count, 'comparator')}."
+        )
+    if session.stage.kind == "asking" and round_ is not None and round_.open_items:
+        first = round_.open_items[0].question
+        still = view.still_open(round_, bulk)
+        names, _, how = still.partition(". ")
+        return [head, scope, f"{names}.", f"Why it matters: {first.why}", how or still]
+    points = [p.id for p in spec.open_points if p.status == "open"]
+    waits = WAITS.get(session.stage.waits) if isinstance(session.stage, Between) else None
+    carried = f"Open points carried: {', '.join(points)}." if points else "No question is open."
+    carried = carried if waits is None else f"Open: {waits}."
+    why = f"Why it matters: the {phase(spec.phase).artefact} waits for it."
+    return [head, scope, carried, why, ahead]
+
+
+def overview(session: Session) -> list[str]:
+    """The seven phases, and what is decided (for /show)."""
+    rows = [f"{p.number} {p.name}: {phase_words(session, p.number)}" for p in PHASES]
+    points = [f"{p.id} {p.text}" for p in spec_of(session).open_points if p.status == "open"]
+    return [*rows, *(["Open points: " + "; ".join(points)] if points else [])]
+
+
+def phase_decisions(session: Session, shown: Phase) -> list[str]:
+    """What one phase has decided and takes as settled."""
+    items = [i for r in rounds_of(session, shown.number, whole=True) for i in r.items]
+    decided = [view.item_line(item) for item in items]
+    known = [f"Settled: {s.topic}: {s.value} ({s.source})" for s in session.settled if s.phase == shown.number]
+    later = [f"Left for later: {d.topic}" for d in session.dropped if d.later and d.phase == shown.number]
+    return [*decided, *known, *later] or ["Nothing is decided there yet."]

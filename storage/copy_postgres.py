@@ -1,0 +1,57 @@
+"""PostgreSQL as a side of a copy."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from storage.copy import PORTION, Shape, Values
+from storage.postgres_errors import DATABASE, unavailable
+from storage.postgres_link import connect, end
+from storage.postgres_url import target
+
+READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+# Locked for others: a worker that starts meanwhile waits, and writes into the filled database.
+WRITE = "BEGIN; SET LOCAL synchronous_commit = on; LOCK TABLE conversation IN EXCLUSIVE MODE"
+
+
+class _Postgres:
+    def __init__(self, connection: Any) -> None:
+        self._connection = connection
+
+    async def read(self, shape: Shape) -> AsyncIterator[Values]:
+        async for row in self._connection.cursor(shape.select, prefetch=PORTION):
+            yield tuple(row)
+
+    async def write(self, shape: Shape, rows: list[Values]) -> None:
+        await self._connection.copy_records_to_table(shape.name, records=rows, columns=shape.columns)
+
+    async def last_row(self) -> int:
+        last = "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM outbox_row_seq"
+        return int(await self._connection.fetchval(last))
+
+    async def go_on_from(self, row: int) -> None:
+        await self._connection.execute("SELECT setval('outbox_row_seq', $1, $2)", max(row, 1), row > 0)
+        await self._connection.execute(
+            "SELECT setval('audit_id_seq', coalesce(max(id), 1), max(id) IS NOT NULL) FROM audit"
+        )
+
+    async def commit(self) -> None:
+        await self._connection.execute("COMMIT")
+
+
+@asynccontextmanager
+async def opened(url: str, *, writing: bool) -> AsyncIterator[_Postgres]:
+    where = target(url)
+    try:
+        connection = await connect(where)
+    except DATABASE as error:
+        raise unavailable(error, where.name) from error
+    try:
+        await connection.execute((WRITE if writing else READ) + "; SET LOCAL statement_timeout = 0")
+        yield _Postgres(connection)
+    except DATABASE as error:
+        raise unavailable(error, where.name) from error
+    finally:
+        await end(connection)  # what was not committed is rolled back

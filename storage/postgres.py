@@ -1,0 +1,269 @@
+"""The store in a PostgreSQL database, for many workers on many hosts: any of them may serve any event.
+
+Commits go through one writer per process, in batches. Everything else runs on a pool of connections: a row or timer
+that one worker takes is locked for the others and hidden from them until its lease ends. The states that this worker
+has seen are kept; what another worker changes is forgotten when it says so, and refused as stale if that comes late.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime, timedelta
+from typing import Any, TypeVar
+
+import asyncpg
+
+from bot.core.codec import decode_effect, decode_envelope, decode_state
+from bot.core.effects import Message
+from bot.core.events import Envelope
+from bot.core.state import Conversation
+from bot.faults import report
+from bot.ports import Commit, DueTimer, DuplicateEvent, OutboxRow, Settle, StoreUnavailable
+from storage.batches import Batches
+from storage.postgres_errors import DATABASE, LOST, unavailable
+from storage.postgres_link import options
+from storage.postgres_listener import Listener
+from storage.postgres_queries import one, rows
+from storage.postgres_reader import open_snapshot
+from storage.postgres_url import Target
+from storage.postgres_writer import Writer
+from storage.queries import Row
+from storage.records import Snapshot
+from storage.rows import in_order, listed, looking, outbox_row, prepare, settled, turn_key, within
+from storage.values import micros, moment, text, turn
+
+HOT = 1024  # conversations kept decoded: a long one takes about 100 kB
+TRIES = 4  # at a question while connections are lost
+PAUSE = 0.1  # seconds, doubled each time
+UNREADABLE = timedelta(seconds=5)  # until somebody else may try a row that this version can not read
+
+T = TypeVar("T")
+
+
+class PostgresStore:
+    """Opened with `open_postgres`, on a database that has been migrated."""
+
+    shared = True
+
+    def __init__(self, target: Target, pool: Any) -> None:
+        self.target = target
+        self._pool = pool
+        self._name = secrets.token_hex(4)
+        self._writer = Writer(target, self._name)
+        self._commits = Batches(self._writer.run, target.name)
+        self._listener: Listener | None = None
+        self._hot: OrderedDict[str, Conversation] = OrderedDict()
+        self._closed = False
+
+    # -- conversations -------------------------------------------------------------------------------------------
+
+    async def load(self, conversation: str) -> Conversation | None:
+        known = self._hot.get(text(conversation))
+        if known is not None:
+            self._hot.move_to_end(known.place.conversation)
+            return known
+        row = await self._one("load", conversation=text(conversation))
+        if row is None:
+            return None
+        state = decode_state(row["state"])
+        self._keep(state)
+        return state
+
+    async def seen(self, event_id: str) -> bool:
+        return await self._one("seen", event_id=text(event_id)) is not None
+
+    async def commit(self, commit: Commit) -> None:
+        prepared = prepare(commit)
+        try:
+            await self._commits.ask(prepared)
+        except DuplicateEvent:
+            raise
+        except BaseException:
+            # Stale: another worker has written. Cancelled or failed: it may be written yet. The database knows.
+            self._hot.pop(prepared.conversation, None)
+            raise
+        self._keep(prepared.state)
+
+    def _keep(self, state: Conversation) -> None:
+        """A read that was slower than a commit does not put an older state over a newer one."""
+        name = state.place.conversation
+        known = self._hot.get(name)
+        if known is None or known.revision < state.revision:
+            self._hot[name] = state
+        self._hot.move_to_end(name)
+        if len(self._hot) > HOT:
+            self._hot.popitem(last=False)
+
+    def _forget(self, conversations: Sequence[str] | None) -> None:
+        if conversations is None:
+            self._hot.clear()
+        else:
+            for conversation in conversations:
+                self._hot.pop(conversation, None)
+
+    async def about(self, conversation: str, message: str) -> str | None:
+        row = await self._one("about", conversation=text(conversation), message=text(message))
+        return None if row is None else row["about"]
+
+    async def shown(self, conversation: str, message: str) -> Message | None:
+        row = await self._one("shown", conversation=text(conversation), message=text(message))
+        return None if row is None else decode_effect(row["effect"]).message
+
+    async def drawings(self, conversation: str, message: str) -> Sequence[Message]:
+        found = await self._rows("drawings", conversation=text(conversation), message=text(message))
+        return [decode_effect(row["effect"]).message for row in found]
+
+    async def conversation_of(self, session: str) -> str | None:
+        row = await self._one("conversation_of", session=text(session))
+        return None if row is None else row["conversation"]
+
+    async def open_conversations(self, platform: str) -> Sequence[str]:
+        return [row["conversation"] for row in await self._rows("open_conversations", prefix=text(f"{platform}:"))]
+
+    async def sessions_begun(self, place: str) -> int:
+        row = await self._one("sessions_begun", **within(place))
+        return 0 if row is None else int(row["begun"])
+
+    async def asking(self, within: str, limit: int) -> Sequence[str]:
+        names = {"place": text(within), "threads": text(f"{within}/"), "platform": text(f"{within}:")}
+        return [row["conversation"] for row in await self._rows("asking", **names, limit=limit)]
+
+    async def event(self, event_id: str) -> Envelope | None:
+        row = await self._one("event", event_id=text(event_id))
+        return None if row is None else decode_envelope(row["envelope"])
+
+    async def keep(self, key: str, value: str | None) -> None:
+        if value is None:
+            await self._one("forget", key=text(key))
+        else:
+            await self._one("keep", key=text(key), value=text(value))
+
+    async def kept(self, prefix: str) -> dict[str, str]:
+        return {row["key"]: row["value"] for row in await self._rows("kept", prefix=text(prefix))}
+
+    async def take_turn(self, what: str, owner: str, now: datetime, until: datetime) -> bool:
+        values = {"key": turn_key(what), "owner": text(owner), "now": turn(now), "until": turn(until)}
+        return await self._one("take_turn", **values) is not None
+
+    async def end_turn(self, what: str, owner: str) -> None:
+        await self._one("end_turn", key=turn_key(what), owner=text(owner))
+
+    # -- outbox --------------------------------------------------------------------------------------------------
+
+    async def claim(
+        self, now: datetime, limit: int, lease: timedelta, platforms: Sequence[str] | None = None
+    ) -> Sequence[OutboxRow]:
+        values = {**looking(now, lease, limit), "platforms": listed(platforms)}
+        taken = sorted(await self._rows("claim", **values), key=lambda row: row["row"])
+        return [row for row in [await self._readable(row, now) for row in taken] if row is not None]
+
+    async def _readable(self, row: Row, now: datetime) -> OutboxRow | None:
+        """None for a row that a newer version of the program has written: that version is to send it."""
+        place = {"conversation": row["conversation"], "card": row["card"]}
+        posted = await self._one("card_message", **place) if row["kind"] == "redraw" else None
+        try:
+            return outbox_row({**row, "card_message": None if posted is None else posted["message"]}, decode_effect)
+        except ValueError as error:
+            report("row_not_readable", error, row=row["row"])
+            await self.retry_at(row["row"], now + UNREADABLE, "this version can not read it")
+            return None
+
+    async def settle(self, settle: Settle) -> None:
+        row = settled(settle)
+        await self._one("settle", **row)
+
+    async def release(self, platforms: Sequence[str]) -> None:
+        await self._rows("release", platforms=listed(platforms))
+        await self._rows("release_timers")
+
+    async def retry_at(self, row: int, at: datetime, error: str) -> None:
+        await self._one("retry_at", row=row, at=micros(at), error=text(error))
+
+    async def give_up(self, row: int, error: str) -> None:
+        await self._one("give_up", row=row, error=text(error))
+
+    async def next_due(self, platforms: Sequence[str] | None = None) -> datetime | None:
+        row = await self._one("next_due", platforms=listed(platforms))
+        return None if row is None or row["at"] is None else moment(row["at"])
+
+    async def waiting(self) -> int:
+        row = await self._one("waiting")
+        return 0 if row is None else int(row["waiting"])
+
+    async def posted_count(self, platform: str) -> int:
+        row = await self._one("posted_count", platform=text(platform))
+        return 0 if row is None else int(row["posted"])
+
+    # -- timers --------------------------------------------------------------------------------------------------
+
+    async def due(self, now: datetime, limit: int, lease: timedelta) -> Sequence[DueTimer]:
+        values = looking(now, lease, limit)
+        return in_order(await self._rows("claim_timers", **values))
+
+    async def timer_at(self, conversation: str, name: str) -> datetime | None:
+        row = await self._one("timer_at", conversation=text(conversation), timer=text(name))
+        return None if row is None else moment(row["at"])
+
+    async def timers(self, prefix: str = "") -> Sequence[DueTimer]:
+        return in_order(await self._rows("timers", prefix=text(prefix)))
+
+    # -- records -------------------------------------------------------------------------------------------------
+
+    @asynccontextmanager
+    async def snapshot(self) -> AsyncIterator[Snapshot]:
+        async with open_snapshot(self.target) as snapshot:
+            yield snapshot
+
+    def listen(self, ring: Callable[[], None]) -> None:
+        self._listener = Listener(self.target, self._name, self._forget, ring)
+
+    async def close(self) -> None:
+        """What has been asked for is written first."""
+        self._closed = True
+        if self._listener is not None:
+            await self._listener.close()
+        try:
+            await self._commits.finish()
+        finally:
+            await self._writer.close()
+            await self._pool.close()
+
+    # -- the pool ------------------------------------------------------------------------------------------------
+
+    async def _one(self, name: str, **values: Any) -> Row | None:
+        return await self._asked(lambda connection: one(name, connection, **values))
+
+    async def _rows(self, name: str, **values: Any) -> list[Row]:
+        return await self._asked(lambda connection: rows(name, connection, **values))
+
+    async def _asked(self, question: Callable[[Any], Awaitable[T]]) -> T:
+        """Asked again where the connection was lost: to write any of this a second time changes nothing."""
+        if self._closed:
+            raise StoreUnavailable(f"the database {self.target.name} has been closed")
+        for attempt in range(TRIES):
+            try:
+                async with self._pool.acquire() as connection:
+                    return await question(connection)
+            except LOST as error:
+                if attempt + 1 == TRIES:
+                    raise unavailable(error, self.target.name) from error
+                await asyncio.sleep(PAUSE * 2**attempt)
+            except DATABASE as error:
+                raise unavailable(error, self.target.name) from error
+        raise AssertionError("unreachable")
+
+
+async def _left_as_it_is(connection: Any) -> None:
+    """Nothing of ours changes a connection for longer than a transaction; to reset it would cost a round trip."""
+
+
+async def open_postgres(target: Target) -> PostgresStore:
+    try:
+        pool = await asyncpg.create_pool(**options(target, min_size=1, max_size=target.pool, reset=_left_as_it_is))
+    except DATABASE as error:
+        raise unavailable(error, target.name) from error
+    return PostgresStore(target, pool)

@@ -1,0 +1,65 @@
+"""Connections to PostgreSQL: how they are made, and one that is made again when it was lost."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import Any
+
+import asyncpg
+
+from storage.postgres_url import Target
+
+COMMAND = 20.0  # seconds until the client gives a statement up: a network that is gone answers nothing at all
+CONNECT = 10.0  # seconds
+# What the server is told of our connections, in milliseconds. A statement of ours takes a few.
+SERVER = {
+    "application_name": "askfirst",
+    "statement_timeout": "15000",
+    "lock_timeout": "5000",
+    "idle_in_transaction_session_timeout": "60000",
+}
+
+
+def options(target: Target, **more: Any) -> dict[str, Any]:
+    made: dict[str, Any] = {"dsn": target.dsn, "command_timeout": COMMAND, "timeout": CONNECT, **more}
+    if target.pgbouncer:
+        made["statement_cache_size"] = 0
+    else:
+        made["server_settings"] = SERVER
+    return made
+
+
+async def connect(target: Target) -> Any:
+    return await asyncpg.connect(**options(target))
+
+
+async def end(connection: Any) -> None:
+    """Closed politely, or else cut off; what was not committed is rolled back."""
+    with suppress(OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
+        await connection.close(timeout=5)
+    await asyncio.sleep(0)  # a connection that was cut off is let go of in the next turn
+
+
+class Link:
+    """One connection, opened when it is first wanted and again after it was lost."""
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self._connection: Any = None
+
+    async def get(self) -> Any:
+        if self._connection is None or self._connection.is_closed():
+            self._connection = await connect(self._target)
+        return self._connection
+
+    def drop(self) -> None:
+        """Nobody knows what state it is in. The server rolls back what was not committed."""
+        if self._connection is not None:
+            self._connection.terminate()
+            self._connection = None
+
+    async def close(self) -> None:
+        if self._connection is not None:
+            await end(self._connection)
+            self._connection = None

@@ -1,0 +1,209 @@
+"""Retention: whole places that nobody has used for long are archived and removed (`askfirst db prune`).
+
+A place goes as a whole or stays as a whole, so what stays can still be verified and replayed. What went is in the
+archive: one JSON object a line for each place, with its state, its events, and its sessions with their clarifications
+and audit rows. The system's chain keeps an entry for each place, with the ends of the chains that were removed: an
+archive that was changed since does not fit them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TextIO
+
+from bot.core.effects import Audit
+from bot.ports import StoreUnavailable
+from storage import file, is_postgres, open_store
+from storage.chain import EMPTY, SYSTEM, Head, linked
+from storage.readers import session_record
+from storage.records import RecordStore
+from storage.rows import audit_row
+from storage.values import micros
+
+PORTION = 200  # places looked at together
+PRUNED = "privacy.pruned"
+
+# Runs a named statement; the rows that it gives back.
+Run = Callable[..., Awaitable[list[dict[str, Any]]]]
+
+
+@dataclass
+class Pruned:
+    places: int = 0
+    sessions: int = 0
+    clarifications: int = 0
+    events: int = 0
+    messages: int = 0
+
+
+async def prune(url: str, before: datetime, now: datetime, archive: TextIO | None, *, dry: bool = False) -> Pruned:
+    """Remove places in which nothing has happened since `before`, after they are safely in the archive.
+
+    `dry` only counts the places. Workers may be at work meanwhile: a place that somebody uses again just then stays.
+    """
+    done, beyond = Pruned(), ""
+    store = await open_store(url, create=False)
+    try:
+        async with _connected(url) as link:
+            while found := await link.run("prunable", before=micros(before), beyond=beyond, limit=PORTION):
+                for place in found:
+                    beyond = place["id"]
+                    if dry:
+                        done.places += 1
+                    else:
+                        await _one(store, link, place["id"], place["revision"], now, archive, done)
+            if not dry:
+                async with link.transaction():
+                    done.messages = len(await link.run("sweep_outbox"))
+    finally:
+        await store.close()
+    return done
+
+
+async def _one(
+    store: RecordStore,
+    link: _Link,
+    conversation: str,
+    revision: int,
+    now: datetime,
+    archive: TextIO | None,
+    done: Pruned,
+) -> None:
+    sessions = [row["session"] for row in await link.run("sessions_of", conversation=conversation)]
+    if archive is not None:
+        record = await _archived(store, link, conversation, revision, sessions)
+        archive.write(json.dumps(record, ensure_ascii=False) + "\n")
+        archive.flush()
+        os.fsync(archive.fileno())
+    async with link.transaction() as kept:
+        heads = {name: head for name in sessions if (head := await _head(link.run, name)) is not None}
+        events = await link.run("remove_events", conversation=conversation)
+        if not await link.run("remove_conversation", conversation=conversation, revision=revision):
+            kept.undo = True  # used again while it was archived
+            return
+        for session in sessions:
+            done.clarifications += len(await link.run("remove_clarifications", session=session))
+            await link.run("remove_history", session=session)
+            await link.run("remove_chain", chain=session)
+            await link.run("remove_head", chain=session)
+            await link.run("remove_session", session=session)
+        await _note(link.run, conversation, heads, now)
+    done.places += 1
+    done.sessions += len(sessions)
+    done.events += len(events)
+
+
+async def _archived(
+    store: RecordStore, link: _Link, conversation: str, revision: int, sessions: list[str]
+) -> dict[str, Any]:
+    [state] = await link.run("load", conversation=conversation)
+    events = await link.run("events", conversation=conversation)
+    return {
+        "conversation": conversation,
+        "revision": revision,
+        "state": json.loads(state["state"]),
+        "events": [{**row, "envelope": json.loads(row["envelope"])} for row in events],
+        "sessions": [await session_record(store, session) for session in sessions],
+    }
+
+
+async def _head(run: Run, chain: str) -> Head | None:
+    found = await run("head", chain=chain)
+    return Head(found[0]["seq"], found[0]["hash"]) if found else None
+
+
+async def _note(run: Run, conversation: str, heads: dict[str, Head], now: datetime) -> None:
+    """In the system's chain, in the same transaction."""
+    ends = {session: {"seq": head.seq, "hash": head.hash} for session, head in heads.items()}
+    details = {"place": conversation, "ends": ends}
+    row = audit_row(Audit(event=PRUNED, session=None, actor="system", details=details), micros(now))
+    head = linked(row, await _head(run, SYSTEM) or EMPTY)
+    await run("add_audit", **row)
+    await run("put_head", chain=SYSTEM, seq=head.seq, hash=head.hash)
+
+
+# -- both databases --------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class _Kept:
+    undo: bool = False
+
+
+class _Link:
+    """A connection of either kind, with named statements."""
+
+    def __init__(self, run: Run, execute: Callable[[str], Awaitable[Any]], begin: str) -> None:
+        self.run, self._execute, self._begin = run, execute, begin
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[_Kept]:
+        kept = _Kept()
+        await self._execute(self._begin)
+        try:
+            yield kept
+        except BaseException:
+            await self._execute("ROLLBACK")
+            raise
+        await self._execute("ROLLBACK" if kept.undo else "COMMIT")
+
+
+@asynccontextmanager
+async def _connected(url: str) -> AsyncIterator[_Link]:
+    if is_postgres(url):
+        from storage import postgres_queries
+        from storage.postgres_errors import DATABASE
+        from storage.postgres_errors import unavailable as gone
+        from storage.postgres_link import connect, end
+        from storage.postgres_url import target
+
+        connection = await connect(target(url))
+        try:
+            await connection.execute("SET statement_timeout = 0")
+
+            async def ask(name: str, **values: Any) -> list[dict[str, Any]]:
+                return await postgres_queries.rows(name, connection, **values)
+
+            yield _Link(ask, connection.execute, "BEGIN; SET LOCAL synchronous_commit = on")
+        except DATABASE as error:
+            raise gone(error, target(url).name) from error
+        finally:
+            await end(connection)
+        return
+    import sqlite3
+
+    from storage import lane, queries
+    from storage.errors import unavailable
+
+    try:
+        opened = await lane.connect(file(url))
+    except sqlite3.Error as error:
+        raise unavailable(error, str(file(url))) from error
+    try:
+        for setting in ("PRAGMA synchronous = FULL", "PRAGMA foreign_keys = ON", "PRAGMA wal_autocheckpoint = 0"):
+            await opened.execute_fetchall(setting)
+
+        async def look(name: str, **values: Any) -> list[dict[str, Any]]:
+            found: Any = await opened.execute_fetchall(queries.statements()[name].sql, values)
+            return list(found)
+
+        yield _Link(look, opened.execute_fetchall, "BEGIN IMMEDIATE")
+    except sqlite3.Error as error:
+        raise unavailable(error, str(file(url))) from error
+    finally:
+        await opened.close()
+
+
+def opened_archive(path: str) -> TextIO:
+    """The file to append to."""
+    try:
+        return open(path, "a", encoding="utf-8", newline="\n")  # noqa: PTH123 - the caller closes it
+    except OSError as error:
+        raise StoreUnavailable(
+            f"the archive {path} can not be written: {error.strerror}. Nothing was removed."
+        ) from None

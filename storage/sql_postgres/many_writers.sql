@@ -1,0 +1,66 @@
+-- What only PostgreSQL can say, and only several writers need. The rest is in storage/sql, for both databases.
+
+-- name: look
+-- Before a batch is written: where its places and chains stand, and which of its events are known. The places and the
+-- ends of the chains stay locked until the commit. Everybody locks places before chains, each in their order, so nobody
+-- waits in a circle.
+WITH place AS MATERIALIZED (
+    SELECT id, revision FROM conversation
+    WHERE id = ANY(CAST(:places AS TEXT[]))
+    ORDER BY id
+    FOR NO KEY UPDATE
+),
+ending AS MATERIALIZED (
+    SELECT chain, seq, hash FROM audit_head
+    WHERE chain = ANY(CAST(:chains AS TEXT[]))
+    ORDER BY chain
+    FOR NO KEY UPDATE
+)
+SELECT 'place' AS what, id AS name, revision AS number, NULL AS words FROM place
+UNION ALL
+SELECT 'event', event_id, revision, envelope FROM event WHERE event_id = ANY(CAST(:events AS TEXT[]))
+UNION ALL
+SELECT 'chain', chain, seq, hash FROM ending;
+
+-- name: claim
+-- As in storage/sql/outbox.sql; rows that another worker is taking at this moment are passed over. MATERIALIZED: the
+-- look must happen once, or more rows than `limit` could be locked.
+WITH free AS MATERIALIZED (
+    SELECT waiting.row FROM outbox AS waiting
+    WHERE waiting.state = 'waiting'
+        AND (waiting.ready_at <= :now OR waiting.created_at > :jumped)
+        AND (waiting.lease_until IS NULL OR waiting.lease_until <= :now OR waiting.lease_until > :jumped)
+        AND (
+            CAST(:platforms AS TEXT) IS NULL
+            OR replace(CAST(:platforms AS TEXT), ' ' || waiting.platform || ' ', '') <> CAST(:platforms AS TEXT)
+        )
+        AND NOT EXISTS (
+            SELECT 1 FROM outbox AS earlier
+            WHERE earlier.conversation = waiting.conversation AND earlier.state = 'waiting'
+                AND earlier.row < waiting.row
+        )
+    ORDER BY waiting.row
+    LIMIT CAST(:limit AS BIGINT)
+    FOR NO KEY UPDATE OF waiting SKIP LOCKED
+)
+UPDATE outbox
+SET lease_until = :until
+FROM free
+WHERE outbox.row = free.row
+RETURNING
+    outbox.row, outbox.conversation, outbox.platform, outbox.kind, outbox.card, outbox.effect, outbox.created_at,
+    outbox.attempts;
+
+-- name: claim_timers
+WITH free AS MATERIALIZED (
+    SELECT conversation, name FROM timer
+    WHERE at <= :now AND (lease_until IS NULL OR lease_until <= :now OR lease_until > :jumped)
+    ORDER BY at, conversation, name
+    LIMIT CAST(:limit AS BIGINT)
+    FOR NO KEY UPDATE SKIP LOCKED
+)
+UPDATE timer
+SET lease_until = :until
+FROM free
+WHERE timer.conversation = free.conversation AND timer.name = free.name
+RETURNING timer.conversation, timer.name, timer.at;

@@ -1,0 +1,89 @@
+"""What locks a scope, and how a described change is read (SC-3)."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.core.scope import boundary, conflicts, count_in, described, tier_in
+from bot.core.spec import Lock, Spec
+
+LOCKED = Spec(name="x", tier=2, lock=Lock(complexity_tier=2, surface_count=2, comparator_count=3))
+
+
+@pytest.mark.parametrize(
+    ("words", "count"),
+    [
+        ("2", 2),
+        ("two screens", 2),
+        ("2 screens, so 2", 2),
+        ("２", 2),
+        ("about 3", 3),
+        ("some", None),
+        ("2 or 3", None),
+        ("1.5", None),
+        ("v2", None),
+        ("", None),
+        ("> 4", None),
+    ],
+)
+def test_a_count_is_one_number_or_none(words: str, count: int | None) -> None:
+    """SC-3 "2 or 3" settles nothing; a quoted number is somebody else's."""
+    assert count_in(words) == count
+
+
+@pytest.mark.parametrize(
+    ("words", "tier"),
+    [
+        ("1", 1),
+        ("full", 1),
+        ("Tier 3", 3),
+        ("3 incremental", 3),
+        ("2 full", None),
+        ("4", None),
+        ("0", None),
+        ("", None),
+    ],
+)
+def test_a_tier_is_one_of_three(words: str, tier: int | None) -> None:
+    assert tier_in(words) == tier
+
+
+def test_a_boundary_in_own_words() -> None:
+    """SC-3 What is in and what is out, from a sentence."""
+    assert boundary("in: refunds; out: exchanges, vouchers") == (("refunds",), ("exchanges, vouchers",))
+    assert boundary("refunds in the shop, not exchanges") == (("refunds in the shop",), ("exchanges",))
+    assert boundary("refunds") == (("refunds",), ())
+
+
+@pytest.mark.parametrize(
+    ("words", "fields", "because"),
+    [
+        ("surfaces: 4 because the admin page joins", {"surface_count": "4"}, "the admin page joins"),
+        ("4 screens", {"surface_count": "4"}, None),
+        ("change surfaces from 2 to 4, since we forgot one", {"surface_count": "4"}, "we forgot one"),
+        ("tier 1; comparators: 4", {"complexity_tier": "1", "comparator_count": "4"}, None),
+        ("make it tier full", {"complexity_tier": "1"}, None),
+        ("add vouchers", {"in_scope": "vouchers"}, None),
+        ("out of scope: exchanges", {"out_of_scope": "exchanges"}, None),
+        ("it is wrong", {}, None),
+        ("> surfaces: 9\nsurfaces: 3", {"surface_count": "3"}, None),
+    ],
+)
+def test_a_described_change(words: str, fields: dict[str, str], because: str | None) -> None:
+    """SC-3 Field by field, with the reason where the words hold one; quoted lines change nothing (AU-3)."""
+    found = described(words, LOCKED)
+    assert {w.field: w.to for w in found.wanted} == fields
+    assert not any(w.problem for w in found.wanted)
+    assert found.because == because
+
+
+@pytest.mark.parametrize("words", ["surfaces: 0", "comparators: 2", "tier 9", "surfaces: many", "out of scope:"])
+def test_a_change_that_can_not_be_says_why(words: str) -> None:
+    """SC-3 Comparators: at least 3 at tiers 1 and 2."""
+    assert [bool(w.problem) for w in described(words, LOCKED).wanted] == [True]
+
+
+def test_a_tier_and_its_comparators_have_to_fit() -> None:
+    """SC-3 Tier 3 compares 2; the same 2 do not do at tier 1."""
+    assert conflicts(Lock(complexity_tier=3, surface_count=1, comparator_count=2)) is None
+    assert conflicts(Lock(complexity_tier=1, surface_count=1, comparator_count=2)) is not None

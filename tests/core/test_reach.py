@@ -1,0 +1,166 @@
+"""Which messages may answer a round (RP-7), and what is said when a place is lost or the bot was away."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from bot.core.effects import Redraw, Say, Step
+from bot.core.events import BotAway, DeliveryFailed, MessagePosted, MessageReceived, PlaceLost, PlaceRestored
+from bot.core.model import MessageRef, Person, Place
+from bot.core.view import plain
+from tests.core.builders import Talk, person
+
+CARD = "s000000001.1"
+
+
+def recorded(made: Step) -> int:
+    return sum(record.kind == "clarification" for record in made.records)
+
+
+def said(made: Step) -> list[str]:
+    return [plain(effect.message) for effect in made.effects if isinstance(effect, Say)]
+
+
+@pytest.fixture
+def talk() -> Talk:
+    """The request is message 5."""
+    made = Talk()
+    made.says("ana", "review my paper", order=5)
+    return made
+
+
+# -- copies of a card ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("order", "counts"), [(4, 0), (5, 0), (6, 1), (8, 1)])
+def test_rp7_after_a_copy_of_unknown_id_the_request_is_the_bound(talk: Talk, order: int, counts: int) -> None:
+    """P26: the first copy may have arrived at any time after the round was opened."""
+    talk.happens(MessagePosted(card=CARD, message="m2", order=9, unsure=True))
+    assert recorded(talk.says("ana", "1: A", order=order)) == counts
+
+
+@pytest.mark.parametrize(("order", "counts"), [(6, 0), (8, 1), (20, 1)])
+def test_rp7_a_later_copy_changes_nothing_about_who_could_have_seen_it(talk: Talk, order: int, counts: int) -> None:
+    talk.posted(CARD, "m1", 7)
+    talk.says("ana", "/resume", order=10)
+    talk.posted(CARD, "m2", 11)
+    assert recorded(talk.says("ana", "1: A", order=order)) == counts
+
+
+@pytest.mark.parametrize("order", [3, 5])
+def test_rp7_what_was_there_before_the_round_never_answers_it(talk: Talk, order: int) -> None:
+    """Also while it is not known that the card has arrived."""
+    assert recorded(talk.says("ana", "1: A", order=order)) == 0
+    assert recorded(talk.says("ana", "1: A", order=6)) == 1
+
+
+# -- again ---------------------------------------------------------------------------------------------------------
+
+
+def test_what_nobody_has_seen_is_shown_whole(talk: Talk) -> None:
+    """b35: the card never arrived; no farewell to a card that is not there."""
+    talk.undelivered(CARD, "the topic is closed")
+    made = talk.happens(PlaceRestored())
+    assert not [e for e in made.effects if isinstance(e, Redraw)]
+    assert "Why A:" in said(made)[0] or "Why B:" in said(made)[0]
+
+
+def test_an_absence_says_when_and_what_is_lost(talk: Talk) -> None:
+    talk.posted(CARD, "m1", 7)
+    until = talk.at + timedelta(days=2)
+    made = talk.happens(BotAway(since=talk.at, until=until, lost_before=until - timedelta(days=1)))
+    [words] = said(made)
+    assert words.startswith("I was away from 02 March 09:00 to 04 March 09:00 UTC. What was sent before 03 March")
+    assert [r.event for r in made.records if r.kind == "audit"] == ["round.reposted", "delivery.gap"]
+    assert recorded(made) == 0
+
+
+def test_with_nothing_open_nothing_is_said() -> None:
+    talk = Talk()
+    talk.says("ana", "/help")
+    for event in (PlaceRestored(), BotAway(since=talk.at, until=talk.at, lost_before=talk.at)):
+        made = talk.happens(event)
+        assert (made.outcome, made.effects) == ("ignored", ())
+
+
+def test_ch7_the_requester_is_told_once(talk: Talk) -> None:
+    """In private; in their own chat there is nobody else to tell."""
+    assert said(talk.happens(PlaceLost(reason="blocked"))) == []
+    shared = Talk(shared=True)
+    shared.says("ana", "review my paper", addressed=True)
+    first = shared.happens(DeliveryFailed(card=CARD, reason="removed", place=True))
+    assert [e.only_to for e in first.effects if isinstance(e, Say)] == ["x:ana"]
+    for event in (DeliveryFailed(card=CARD, reason="removed", place=True), PlaceLost(reason="removed")):
+        assert said(shared.happens(event)) == []
+
+
+def test_somebody_who_acts_makes_it_worth_trying_again(talk: Talk) -> None:
+    talk.happens(PlaceLost(reason="blocked"))
+    assert talk.state is not None
+    assert talk.state.unreachable == "blocked"
+    talk.says("ana", "1: A", order=8)
+    assert talk.state.unreachable is None
+
+
+# -- nobody in particular ------------------------------------------------------------------------------------------
+
+
+def voice(talk: Talk, text: str, **more: object) -> Step:
+    name = Person(id="x:-100", name="Triage", kind="channel")
+    event = MessageReceived(person=name, text=text, ref=MessageRef(id="u9", quote=text), **more)  # type: ignore[arg-type]
+    return talk.happens(event)
+
+
+def test_rd12_a_voice_without_a_person_is_told_why_it_does_not_count() -> None:
+    """Only where it answers or speaks to the bot; never in private; nothing is recorded."""
+    talk = Talk(shared=True)
+    talk.place = Place(conversation="x:ana", platform="x", shared=True)  # let in by its id
+    talk.says("ana", "review my paper", addressed=True)
+    assert voice(talk, "lunch at one?").outcome == "ignored"
+    for made in (voice(talk, "1: A"), voice(talk, "what is this?", addressed=True)):
+        assert made.outcome == "refused"
+        [words] = said(made)
+        assert "whose decision" in words
+        assert [e.only_to for e in made.effects if isinstance(e, Say)] == [None]
+        assert recorded(made) == 0
+
+
+def test_a_bot_is_never_answered() -> None:
+    talk = Talk(shared=True)
+    talk.says("ana", "review my paper", addressed=True)
+    made = talk.says("robot", "1: A", addressed=True)
+    assert (made.outcome, said(made)) == ("ignored", [])
+
+
+def test_a_channel_is_told_once() -> None:
+    talk = Talk(shared=True)
+    talk.place = Place(conversation="x:ana", platform="x", shared=True, read_only=True)
+    assert "can't ask in a channel" in said(voice(talk, "review my paper", addressed=True))[0]
+    assert said(voice(talk, "review my paper", addressed=True)) == []
+    assert talk.state is not None
+    assert talk.state.sessions == ()
+
+
+# -- handled once more ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("earlier", ["1: B", None])
+def test_rd13_an_event_handled_late_does_not_replace_what_was_said_since(earlier: str | None) -> None:
+    talk = Talk()
+    talk.says("ana", "lit-review this", order=5)
+    if earlier:
+        talk.says("ana", earlier, order=9)
+    event = MessageReceived(person=person("ana"), text="1: A", ref=MessageRef(id="u3", quote="1: A"), order=8)
+    again = talk.envelope(event).model_copy(update={"again": True})
+    made = talk.takes(again)
+    assert recorded(made) == (0 if earlier else 1)
+    assert ("stays B" in said(made)[0]) is bool(earlier)
+
+
+def test_status_speaks_of_trouble_with_the_platform(talk: Talk) -> None:
+    """P27."""
+    event = MessageReceived(person=person("ana"), text="/status", ref=MessageRef(id="u3", quote="/status"))
+    envelope = talk.envelope(event).model_copy(update={"trouble": ("Another program has the token.",)})
+    assert "⚠ Another program has the token." in said(talk.takes(envelope))[0]

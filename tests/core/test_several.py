@@ -1,0 +1,244 @@
+"""Rounds by number, here and elsewhere, on plain values (RP-4, RP-7, RD-15)."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.core.effects import Audit, Clarification, Say, SetTimer, Step
+from bot.core.elsewhere import OpenRound, reachable
+from bot.core.events import Envelope, Forwarded, MessageReceived
+from bot.core.model import MessageRef, Place
+from bot.core.state import Conversation, Round
+from bot.core.step import step
+from bot.core.view import plain
+from tests.core.builders import Talk, book, person
+
+
+def said(made: Step) -> str:
+    return "\n".join(plain(e.message) for e in made.effects if isinstance(e, Say))
+
+
+def clarified(made: Step) -> dict[tuple[str, str], tuple[str | None, str]]:
+    records = (r for r in made.records if isinstance(r, Clarification))
+    return {(r.session, r.question): (r.chosen, r.chosen_via) for r in records}
+
+
+def two() -> Talk:
+    talk = Talk()
+    talk.says("ana", "lit-review this")
+    talk.says("ana", "/new review my paper")
+    return talk
+
+
+def pending(state: Conversation | None) -> str:
+    assert state is not None
+    return state.pending[-1].id
+
+
+def revised(talk: Talk, number: int) -> None:
+    """Somebody changes what a round asks: its revision counts one up."""
+    assert talk.state is not None
+    sessions = []
+    for session in talk.state.sessions:
+        if session.number == number:
+            round_ = session.rounds[-1]
+            session = session.model_copy(update={"rounds": (round_.model_copy(update={"revision": 2}),)})
+        sessions.append(session)
+    talk.state = talk.state.model_copy(update={"sessions": tuple(sessions)})
+
+
+def test_nothing_is_recorded_before_the_yes() -> None:
+    """RP-4"""
+    talk = two()
+    made = talk.says("ana", "accept all mine")
+    made = step(talk.before, _with(talk, made, ()), book())
+    assert made.wants == frozenset()
+    assert not clarified(made)
+    assert [r.event for r in made.records if isinstance(r, Audit)] == ["answer.confirmation_asked"]
+
+
+def _with(talk: Talk, made: Step, elsewhere: tuple[OpenRound, ...]) -> Envelope:
+    """The envelope of the last act again, with what its step wanted."""
+    assert made.wants == {"elsewhere"}
+    assert talk.state is not None
+    text = "accept all mine"
+    ref = MessageRef(id=f"u{talk.acts}", quote=text)
+    event = MessageReceived(person=person("ana"), text=text, ref=ref)
+    return Envelope(
+        event_id=f"e{talk.acts}", place=talk.place, at=talk.at, new_id="s0", elsewhere=elsewhere, event=event
+    )
+
+
+def test_a_yes_records_each_round_with_the_same_proof() -> None:
+    """RP-4, CA-2, CA-3: the reference is the yes, and quotes both messages."""
+    talk = two()
+    talk.says("ana", "#1, #2 except #1 3: A")
+    made = talk.says("ana", "yes")
+    assert set(clarified(made).values()) == {
+        ("B", "accept_recommendations_bulk"),
+        ("A", "accept_recommendations_bulk"),
+        ("A", "user_response"),
+    }
+    refs = {r.user_message_ref for r in made.records if isinstance(r, Clarification)}
+    assert refs == {'u4: "yes", confirming u3: "#1, #2 except #1 3: A"'}
+    bulk = [r for r in made.records if isinstance(r, Audit) and r.event == "bulk_accept_recommended"]
+    assert [(r.details["count"], r.details["items"]) for r in bulk] == [(2, [1, 2]), (1, [1])]
+
+
+def test_a_round_that_has_changed_is_shown_again_and_the_others_are_recorded() -> None:
+    """RD-15: bound to the revisions that were seen."""
+    talk = two()
+    talk.says("ana", "#1, #2 except #1 3: A")
+    revised(talk, 1)
+    made = talk.says("ana", "yes")
+    assert [question for _, question in clarified(made)] == ["venue"]
+    assert "The questions of #1 Literature review have changed" in said(made)
+
+
+def test_a_round_that_ended_meanwhile_is_said_and_the_others_are_recorded() -> None:
+    """RP-4"""
+    talk = two()
+    talk.says("ana", "#1, #2 except #1 3: A")
+    name = pending(talk.state)
+    talk.says("ana", "/cancel")
+    made = talk.presses("ana", f"p:{name}:y")
+    assert len(clarified(made)) == 3
+    assert "#2 Review of a paper is over meanwhile; nothing was recorded for it." in said(made)
+
+
+def test_an_older_summary_is_not_meant_by_a_loose_yes() -> None:
+    """RP-3: once something else has been said, a loose yes no longer means it."""
+    talk = two()
+    talk.says("ana", "#1, #2 except #1 3: A")
+    talk.says("ana", "/status")
+    assert not clarified(talk.says("ana", "yes"))
+
+
+def test_nobody_else_can_confirm() -> None:
+    """RD-12"""
+    talk = two()
+    talk.says("ana", "#1, #2 except #1 3: A")
+    made = talk.presses("ben", f"p:{pending(talk.state)}:y")
+    assert (made.outcome, made.records) == ("refused", ())
+
+
+# -- elsewhere -----------------------------------------------------------------------------------------------------
+
+
+def team() -> Conversation:
+    """A shared place in which ana's literature review waits."""
+    talk = Talk(shared=True)
+    talk.place = Place(conversation="x:team/7", platform="x", shared=True)
+    ref = MessageRef(id="u1", quote="lit-review this")
+    event = MessageReceived(person=person("ana"), text="lit-review this", addressed=True, ref=ref)
+    envelope = Envelope(event_id="t1", place=talk.place, at=talk.at, new_id="team000001", numbered=11, event=event)
+    return step(None, envelope, book()).state
+
+
+def test_an_intake_in_a_thread_is_numbered_within_the_whole_place() -> None:
+    """RP-7: eleven came before it, in whatever threads."""
+    [session] = team().sessions
+    assert session.number == 12
+
+
+def test_a_step_says_that_it_wants_the_number_and_the_rounds_elsewhere() -> None:
+    """Only the steps that need them: looking is the runner's part."""
+    talk = Talk(shared=True)
+    assert talk.says("ana", "lit-review this", addressed=True).wants == {"numbered"}
+    assert talk.says("ana", "1: B").wants == frozenset()
+    assert talk.says("ana", "accept recommendations for #1, #12").wants == {"elsewhere"}
+    assert talk.says("ana", "see #12 and #14").wants == frozenset()
+
+
+def private(text: str, elsewhere: tuple[OpenRound, ...], who: str = "ana") -> Step:
+    place = Place(conversation=f"x:{who}", platform="x")
+    event = MessageReceived(person=person(who), text=text, ref=MessageRef(id="5", quote=text))
+    talk = Talk()
+    envelope = Envelope(event_id="d1", place=place, at=talk.at, new_id="dm00000001", elsewhere=elsewhere, event=event)
+    return step(None, envelope, book())
+
+
+def test_a_round_elsewhere_is_forwarded_with_its_revision_and_an_id_that_names_the_place() -> None:
+    """RP-7: message ids are a conversation's own, so the proof says whose it is."""
+    there = team()
+    made = private("#12 2: B", reachable([there], person("ana"), "x:ana"))
+    [forward] = made.state.forwards
+    assert isinstance(made.effects[0], SetTimer)
+    assert made.effects[0].name == forward.name
+    assert (forward.place, forward.event.revision, forward.event.ref.id) == ("x:team/7", 1, "5@x:ana")
+    assert forward.event.reading.answers[2].key == "B"
+    assert "Passed on to #12 Literature review" in said(made)
+    arrived = arrive(there, forward.event)
+    assert clarified(arrived) == {("team000001", "databases"): ("B", "user_response")}
+    [record] = [r for r in arrived.records if isinstance(r, Clarification)]
+    assert record.user_message_ref == '5@x:ana: "#12 2: B"'
+
+
+def arrive(there: Conversation, event: Forwarded) -> Step:
+    talk = Talk()
+    return step(there, Envelope(event_id="forward:1", place=there.place, at=talk.at, event=event), book())
+
+
+def test_a_forwarded_answer_to_questions_that_have_changed_records_nothing() -> None:
+    """RD-15"""
+    there = team()
+    made = private("#12 2: B", reachable([there], person("ana"), "x:ana"))
+    [session] = there.sessions
+    changed: Round = session.rounds[0].model_copy(update={"revision": 2})
+    there = there.model_copy(update={"sessions": (session.model_copy(update={"rounds": (changed,)}),)})
+    arrived = arrive(there, made.state.forwards[0].event)
+    assert not clarified(arrived)
+    assert "have changed since then" in said(arrived)
+
+
+def test_a_forwarded_answer_by_somebody_who_may_not_answer_is_refused_there() -> None:
+    """RD-12: what may be answered is decided where the round is."""
+    there = team()
+    made = private("#12 2: B", reachable([there], person("ana"), "x:ana"))
+    event = made.state.forwards[0].event.model_copy(update={"person": person("ben")})
+    arrived = arrive(there, event)
+    assert (arrived.outcome, arrived.reason) == ("refused", "may not answer here")
+    assert not clarified(arrived)
+    assert not arrive(there, event.model_copy(update={"person": person("mallory")})).effects  # not let in (CH-5)
+
+
+@pytest.mark.parametrize(
+    ("who", "here", "found"),
+    [
+        ("ana", "x:ana", [12]),  # one's own, from a private chat
+        ("ben", "x:ben", []),  # somebody else's: not from there
+        ("ben", "x:team", [12]),  # the same channel: named by number, and refused if not theirs
+        ("ben", "x:team/9", [12]),
+        ("ben", "x:te", []),
+        ("ana", "x:team/7", []),  # its own conversation is no other one
+    ],
+)
+def test_how_far_a_message_reaches(who: str, here: str, found: list[int]) -> None:
+    """RP-7"""
+    assert [one.number for one in reachable([team()], person(who), here)] == found
+
+
+def test_an_answer_to_rounds_that_nobody_knows_opens_no_intake() -> None:
+    """RP-7: it is said; in private a message would else begin something new."""
+    made = private("#12 2: A", (), who="ben")
+    assert said(made) == "There is no open intake #12 within reach of this place.\nNothing is recorded."
+    assert made.state.sessions == ()
+
+
+def test_a_rival_of_an_older_state_is_kept() -> None:
+    """States of form 1 knew one rival to an answer."""
+    from bot.core.codec import decode_state, encode_state
+
+    talk = Talk(shared=True)
+    talk.says("ana", "/settings answers anyone")
+    talk.says("ana", "review my paper", addressed=True)
+    talk.says("ana", "1: A")
+    talk.says("ben", "1: B")
+    assert talk.state is not None
+    new = encode_state(talk.state)
+    assert '"rivals":[{' in new
+    start = new.index('"rivals":[{') + len('"rivals":[')
+    end = new.index("}]", new.index('"at":', start)) + 1
+    old = new[:start].replace('"rivals":[', '"rival":') + new[start:end] + new[end + 1 :]
+    old = old.replace('"schema_version":2', '"schema_version":1').replace(',"by":["x:ben"]', "")
+    assert decode_state(old) == talk.state

@@ -1,0 +1,228 @@
+"""A crash campaign: `askfirst serve` killed again and again while people answer; then what was stored is compared.
+
+The fake server knows which updates were acknowledged and what people have seen; the database knows what was stored.
+Nothing acknowledged may be missing, nothing may be there twice, and everybody comes to the end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import random
+import signal
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from adapters.telegram.codec import event_from_update, read_update
+from adapters.telegram.places import Me
+from bot.app import load_book
+from bot.core.events import Envelope
+from bot.core.state import Conversation
+from bot.core.step import step
+from bot.runner import OUR_MISTAKE, passed_over
+from config.settings import load_settings
+from storage import open_store
+from storage.readers import events
+from storage.records import RecordStore
+from storage.verify import verify
+from tests.e2e.installed import ASKFIRST
+from tests.fakes.telegram import Person, TelegramServer, WallClock
+
+LEASE = "4"  # seconds
+END = "Handed to"
+LIFE = 2.0  # seconds that a process serves, on average; some messages take more than one, and have to come through
+PATIENCE = 8.0  # seconds after which a person tries once more
+
+
+class Campaign:
+    """`workers` processes at a time on one database, all polling for one bot."""
+
+    def __init__(self, server: TelegramServer, base: str, database: str, folder: Path, workers: int) -> None:
+        self.server, self.database = server, database
+        self.environment = {
+            **{key: value for key, value in os.environ.items() if not key.startswith("ASKFIRST_")},
+            "ASKFIRST_DATABASE": database,
+            "ASKFIRST_TELEGRAM__TOKEN": server.token,
+            "ASKFIRST_TELEGRAM__BASE_URL": base,
+            "ASKFIRST_ACCESS__ALLOW": '["telegram:*"]',
+            "ASKFIRST_GRACE_SECONDS": "0.2",
+            "ASKFIRST_LEASE_SECONDS": LEASE,
+        }
+        self.processes: list[asyncio.subprocess.Process | None] = [None] * workers
+        self.logs: list[Path] = []
+        self.folder = folder
+        self.kills = 0
+
+    async def start(self, number: int) -> None:
+        self.logs.append(self.folder / f"log{len(self.logs)}")
+        with self.logs[-1].open("ab") as log:
+            self.processes[number] = await asyncio.create_subprocess_exec(
+                ASKFIRST, "serve", env=self.environment, stderr=log, cwd=self.folder
+            )
+
+    async def end(self, number: int, how: int) -> int:
+        process = self.processes[number]
+        assert process is not None
+        if process.returncode is None:
+            process.send_signal(how)
+        return await asyncio.wait_for(process.wait(), 60)
+
+    async def kill(self, number: int) -> None:
+        assert await self.end(number, signal.SIGKILL) == -signal.SIGKILL, self.said()[-3000:]
+        self.kills += 1
+
+    def said(self) -> str:
+        return "".join(log.read_text() for log in self.logs)
+
+    async def serves(self) -> None:
+        """The process that was started last."""
+        log = self.logs[-1]
+        async with asyncio.timeout(60):
+            while "event='serving'" not in log.read_text():  # noqa: ASYNC110 - another process brings it about
+                await asyncio.sleep(0.02)
+
+    async def people_answer(self, people: Sequence[Person], intakes: int, kills: int, chance: random.Random) -> None:
+        """Everybody goes through so many intakes, and through more until enough processes were killed."""
+        over = asyncio.Event()
+        talking = (_answers(ana, intakes, over, random.Random(n)) for n, ana in enumerate(people))
+        through = asyncio.gather(*talking)
+        for number in range(len(self.processes)):
+            await self.start(number)
+        while self.kills < kills:
+            if chance.random() < 0.9:  # the others die while they start
+                await self.serves()
+            await asyncio.wait((through,), timeout=chance.expovariate(1 / LIFE))
+            if through.done():
+                await through  # says who has failed
+            number = chance.randrange(len(self.processes))
+            await self.kill(number)
+            await self.start(number)
+        over.set()
+        await through
+
+    async def compared(self, people: Sequence[Person], intakes: int) -> None:
+        """Everything is settled, everybody stopped politely, and the stored state is what was acknowledged."""
+        store = await open_store(self.database, create=False)
+        try:
+            async with asyncio.timeout(120):
+                while self.server.updates.pending or await store.waiting() or await store.timers():  # noqa: ASYNC110
+                    await asyncio.sleep(0.05)
+            await self.serves()
+            for number in range(len(self.processes)):
+                assert await self.end(number, signal.SIGTERM) == 0, self.said()[-3000:]
+            assert await verify(store) == []
+            for ana in people:
+                await self._one(store, ana, intakes)
+        finally:
+            await store.close()
+        log = self.said()
+        assert self.server.token.partition(":")[2] not in log
+        assert "step_failed" not in log
+
+    async def _one(self, store: RecordStore, ana: Person, intakes: int) -> None:
+        conversation = f"telegram:{ana.id}"
+        acknowledged = {e.event_id for e in self._envelopes() if e.place.conversation == conversation}
+        book = load_book(load_settings(access={"allow": ("telegram:*",)}, grace_seconds=0.2))
+        state: Conversation | None = None
+        seen: Counter[str] = Counter()
+        async for event in events(store, conversation):
+            seen[event.envelope.event_id] += 1
+            failed = event.outcome == "refused" and (event.reason or "").startswith(OUR_MISTAKE)
+            follows = passed_over(state, event.envelope, OUR_MISTAKE) if failed else step(state, event.envelope, book)
+            state = follows.state
+        assert acknowledged - set(seen) == set()
+        assert set(seen.values()) == {1}
+        stored = await store.load(conversation)
+        assert stored is not None
+        assert state is not None
+        assert stored.revision == state.revision
+        async with store.snapshot() as snapshot:
+            sessions = [row async for row in snapshot.sessions() if row["conversation"] == conversation]
+            assert sum(row["state"] == "completed" for row in sessions) >= intakes
+            for row in sessions:
+                answered = [found["question"] async for found in snapshot.clarifications(row["session"])]
+                assert len(answered) == len(set(answered))
+                if row["state"] == "completed":
+                    assert len(answered) == len(stored_questions(row))
+
+    def _envelopes(self) -> list[Envelope]:
+        me = Me(id=self.server.me["id"], username=self.server.me["username"])
+        found = []
+        for update in self.server.updates.log:
+            made = event_from_update(read_update(update.json()), me)  # type: ignore[arg-type]
+            if isinstance(made, Envelope):
+                found.append(made)
+        return found
+
+
+def stored_questions(row: dict[str, Any]) -> list[str]:
+    """Of a completed session, by its result."""
+    return [entry["id"] for entry in json.loads(row["result"])["clarifications"]]
+
+
+# -- people ----------------------------------------------------------------------------------------------------------
+
+
+def mine(ana: Person) -> list[str]:
+    return [message.text for message in ana.chat.messages.values() if message.mine]
+
+
+async def _answers(ana: Person, intakes: int, over: asyncio.Event, chance: random.Random) -> None:
+    """Whole intakes, one after the other; what gets no answer for long is said again, as people do."""
+    acts: tuple[tuple[Callable[[], Any], str], ...] = (
+        (lambda: ana.say("I have an abstract and a set of papers."), "What shall come out of it?"),
+        (lambda: _takes_b(ana), "Literature review ·"),
+        (lambda: ana.say("1: B, 2: A"), "Still open"),
+        (lambda: ana.say("accept recommendations"), END),
+    )
+    intake = 0
+    while intake < intakes or not over.is_set():
+        intake += 1
+        for act, words in acts:
+            await _until(ana, act, words, intake, chance)
+
+
+def _takes_b(ana: Person) -> None:
+    """By the button, where there still is one."""
+    try:
+        ana.press("b")
+    except AssertionError:
+        ana.say("b")
+
+
+async def _until(ana: Person, act: Callable[[], Any], words: str, times: int, chance: random.Random) -> None:
+    def there() -> bool:
+        """The words, so many times; or the end of this intake already, where something was said twice."""
+        seen = mine(ana)
+        return any(sum(word in text for text in seen) >= times for word in (words, END))
+
+    for _ in range(300):
+        await asyncio.sleep(chance.uniform(0, 0.3))
+        act()
+        try:
+            async with asyncio.timeout(PATIENCE):
+                while not there():  # noqa: ASYNC110 - another process brings it about
+                    await asyncio.sleep(0.02)
+        except TimeoutError:
+            continue
+        return
+    raise AssertionError(f"{ana} never saw {words!r}; last: {mine(ana)[-3:]}")
+
+
+@asynccontextmanager
+async def campaign(
+    database: str, folder: Path, *, people: int, workers: int
+) -> AsyncIterator[tuple[Campaign, list[Person]]]:
+    server = TelegramServer(WallClock(), local=True)
+    async with server.serve() as base:
+        made = Campaign(server, base, database, folder, workers)
+        try:
+            yield made, [server.person(f"Ana{n}", started=True) for n in range(people)]
+        finally:
+            for number, process in enumerate(made.processes):
+                if process is not None and process.returncode is None:
+                    await made.end(number, signal.SIGKILL)

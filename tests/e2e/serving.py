@@ -1,0 +1,138 @@
+"""The installed `askfirst serve` in a process of its own, on the fake Bot API server."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import sqlite3
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from tests.fakes.telegram import Person, TelegramServer, WallClock
+
+ASKFIRST = Path(sys.executable).parent / "askfirst"
+SECRET = "long-random-word"
+
+
+async def until(condition: Callable[[], Any], what: str) -> Any:
+    try:
+        async with asyncio.timeout(30):
+            while not (found := condition()):  # noqa: ASYNC110 - another process brings it about
+                await asyncio.sleep(0.02)
+    except TimeoutError:
+        raise AssertionError(f"never came: {what}") from None
+    return found
+
+
+class Served:
+    """One process after another on the same database."""
+
+    def __init__(self, server: TelegramServer, base: str, folder: Path, port: int | None) -> None:
+        self.server, self.database, self.log = server, folder / "askfirst.db", folder / "log"
+        self.port = port
+        self.environment = {
+            **{key: value for key, value in os.environ.items() if not key.startswith("ASKFIRST_")},
+            "ASKFIRST_DATABASE": str(self.database),
+            "ASKFIRST_TELEGRAM__TOKEN": server.token,
+            "ASKFIRST_TELEGRAM__BASE_URL": base,
+            "ASKFIRST_ACCESS__ALLOW": '["telegram:*"]',
+            "ASKFIRST_GRACE_SECONDS": "1",
+        }
+        if port is not None:
+            self.environment |= {
+                "ASKFIRST_TELEGRAM__WEBHOOK_URL": f"http://127.0.0.1:{port}",
+                "ASKFIRST_TELEGRAM__SECRET": SECRET,
+                "ASKFIRST_HTTP__PORT": str(port),
+            }
+        self.process: asyncio.subprocess.Process | None = None
+
+    async def start(self) -> None:
+        with self.log.open("ab") as log:
+            self.process = await asyncio.create_subprocess_exec(
+                ASKFIRST, "serve", env=self.environment, stderr=log, cwd=self.database.parent
+            )
+
+    async def stop(self, number: int = signal.SIGTERM) -> int:
+        assert self.process is not None
+        if self.process.returncode is None:
+            self.process.send_signal(number)
+        return await asyncio.wait_for(self.process.wait(), 30)
+
+    async def run(self, *arguments: str) -> tuple[int, str]:
+        """Another command beside the one that serves: its exit code and what it printed."""
+        process = await asyncio.create_subprocess_exec(
+            ASKFIRST,
+            *arguments,
+            env=self.environment,
+            cwd=self.database.parent,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+        out, _ = await asyncio.wait_for(process.communicate(), 60)
+        assert process.returncode is not None
+        return process.returncode, out.decode()
+
+    def stored(self) -> list[tuple[str, str, str]]:
+        return self.rows("SELECT topic, chosen, chosen_via FROM clarification ORDER BY id")
+
+    def menus(self) -> dict[tuple[str, str], Any]:
+        short = {"default": "default", "all_private_chats": "private", "all_group_chats": "group"}
+        return {(short[scope], code): listed for (scope, code), listed in self.server.commands.items()}
+
+    def all_sent(self) -> bool:
+        return not self.rows("SELECT 1 FROM outbox WHERE state = 'waiting'")
+
+    def rows(self, sql: str) -> list[Any]:
+        if not self.database.exists():
+            return []
+        with closing(sqlite3.connect(self.database)) as connection:
+            return connection.execute(sql).fetchall()
+
+    async def ready(self, *, code: int = 200) -> dict[str, Any]:
+        """The first /readyz that answers so."""
+        async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{self.port}", trust_env=False) as client:
+            async with asyncio.timeout(30):
+                while True:
+                    try:
+                        answer = await client.get("/readyz", timeout=10)
+                        if answer.status_code == code:
+                            return dict(answer.json())
+                    except httpx.TransportError:
+                        pass
+                    await asyncio.sleep(0.02)
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as one:
+        return int(one.getsockname()[1])
+
+
+@asynccontextmanager
+async def served(folder: Path, style: str, **more: Any) -> AsyncIterator[tuple[Served, Person]]:
+    server = TelegramServer(WallClock(), local=True, **more)
+    async with server.serve() as base:
+        made = Served(server, base, folder, free_port() if style == "webhook" else None)
+        delivering = asyncio.ensure_future(server.webhook.run()) if style == "webhook" else None
+        try:
+            yield made, server.person("Ana", username="ana_t", started=True)
+        finally:
+            if made.process is not None and made.process.returncode is None:
+                await made.stop(signal.SIGKILL)
+            if delivering is not None:
+                delivering.cancel()
+                await asyncio.gather(delivering, return_exceptions=True)
+
+
+def mine(ana: Person) -> list[str]:
+    return [m.text for m in ana.chat.messages.values() if m.mine]
+
+
+def says(ana: Person, words: str) -> Callable[[], bool]:
+    return lambda: any(words in text for text in mine(ana))

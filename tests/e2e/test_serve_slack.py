@@ -1,0 +1,222 @@
+"""The installed `askfirst serve` on the strict fake of Slack: killed -9 in the middle, and beside Telegram."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import sqlite3
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.fakes.slack import Channel, Person, SlackServer, WallClock
+from tests.fakes.telegram import TelegramServer
+
+ASKFIRST = Path(sys.executable).parent / "askfirst"
+
+
+async def until(condition: Callable[[], Any], what: str) -> Any:
+    try:
+        async with asyncio.timeout(30):
+            while not (found := condition()):  # noqa: ASYNC110 - another process brings it about
+                await asyncio.sleep(0.02)
+    except TimeoutError:
+        raise AssertionError(f"never came: {what}") from None
+    return found
+
+
+class Served:
+    """One process after another on the same database."""
+
+    def __init__(self, server: SlackServer, base: str, folder: Path, style: str) -> None:
+        self.server, self.database, self.log = server, folder / "askfirst.db", folder / "log"
+        self.port = free_port()
+        self.environment = {
+            **{key: value for key, value in os.environ.items() if not key.startswith("ASKFIRST_")},
+            "ASKFIRST_DATABASE": str(self.database),
+            "ASKFIRST_SLACK__BOT_TOKEN": server.token,
+            "ASKFIRST_SLACK__SIGNING_SECRET": server.app.signing_secret,
+            "ASKFIRST_SLACK__BASE_URL": base,
+            "ASKFIRST_ACCESS__ALLOW": '["slack:*", "telegram:*"]',
+            "ASKFIRST_GRACE_SECONDS": "1",
+            "ASKFIRST_PACK": "research",
+            "ASKFIRST_HTTP__PORT": str(self.port),
+            "SLACK_CLIENT_ID": "of somebody else",
+            "SLACK_CLIENT_SECRET": "switches Bolt to another way of working",
+        }
+        if style == "socket":
+            self.environment["ASKFIRST_SLACK__APP_TOKEN"] = server.app.app_token
+        else:
+            server.hooks.url = f"http://127.0.0.1:{self.port}/slack/events"
+        self.process: asyncio.subprocess.Process | None = None
+
+    async def start(self) -> None:
+        with self.log.open("ab") as log:
+            self.process = await asyncio.create_subprocess_exec(
+                ASKFIRST, "serve", env=self.environment, stderr=log, cwd=self.database.parent
+            )
+
+    async def ready(self) -> dict[str, Any]:
+        async with asyncio.timeout(30), httpx.AsyncClient(trust_env=False) as client:
+            while True:
+                try:
+                    answer = await client.get(f"http://127.0.0.1:{self.port}/readyz")
+                except httpx.TransportError:
+                    await asyncio.sleep(0.02)
+                    continue
+                if answer.status_code == 200:
+                    return dict(answer.json())
+                await asyncio.sleep(0.02)
+
+    async def stop(self, number: int = signal.SIGTERM) -> int:
+        assert self.process is not None
+        if self.process.returncode is None:
+            self.process.send_signal(number)
+        return await asyncio.wait_for(self.process.wait(), 30)
+
+    def stored(self) -> list[tuple[str, str, str]]:
+        if not self.database.exists():
+            return []
+        with closing(sqlite3.connect(self.database)) as connection:
+            return connection.execute("SELECT topic, chosen, chosen_via FROM clarification ORDER BY id").fetchall()
+
+    def all_sent(self) -> bool:
+        with closing(sqlite3.connect(self.database)) as connection:
+            return not connection.execute("SELECT 1 FROM outbox WHERE state = 'waiting'").fetchall()
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as one:
+        return int(one.getsockname()[1])
+
+
+@asynccontextmanager
+async def served(folder: Path, style: str) -> AsyncIterator[tuple[Served, Person, Channel]]:
+    server = SlackServer(WallClock())
+    ana = server.person("Ana")
+    async with server.serve() as base:
+        made = Served(server, base, folder, style)
+        delivering = asyncio.ensure_future(server.outgoing.run())
+        try:
+            yield made, ana, server.channel("triage", ana)
+        finally:
+            if made.process is not None and made.process.returncode is None:
+                await made.stop(signal.SIGKILL)
+            delivering.cancel()
+            await asyncio.gather(delivering, return_exceptions=True)
+    server.verify()
+    assert not server.broadcasts
+    assert not server.refused
+
+
+def says(made: Served, channel: Channel, words: str) -> Callable[[], bool]:
+    bot = made.server.me.bot.id
+    return lambda: any(words in m.text for m in channel.messages.values() if m.user == bot)
+
+
+@pytest.mark.parametrize("style", ["socket", "http"])
+async def test_a_conversation_killed_in_the_middle(tmp_path: Path, style: str) -> None:
+    """What is said while nobody is there is found in the thread's history (P58)."""
+    async with served(tmp_path, style) as (made, ana, triage):
+        await made.start()
+        await made.ready()
+        asked = ana.say("@askfirst I have an abstract and a set of papers.", triage)
+        await until(says(made, triage, "What shall come out of it?"), "the menu")
+        ana.press("b")
+        await until(says(made, triage, "Literature review"), "the round")
+        await until(made.all_sent, "the round, settled")
+        await made.stop(signal.SIGKILL)
+        ana.reply(asked, "1: B, 2: A")  # while nobody is there
+        await made.start()
+        await until(lambda: len(made.stored()) >= 2, "the answers")
+        await made.stop(signal.SIGKILL)
+        await made.start()
+        await made.ready()
+        ana.reply(asked, "accept recommendations")
+        await until(says(made, triage, "Handed to"), "the end")
+        await until(lambda: made.server.called("files.completeUploadExternal"), "the documents")
+        assert await made.stop() == 0
+        stored = made.stored()
+        assert len(stored) == 5
+        assert {via for _, _, via in stored} == {"user_response", "accept_recommendations_bulk"}
+        posted = [c.args["text"] for c in made.server.called("chat.postMessage")]
+        assert sum("Literature review ·" in text for text in posted) == 1
+        log = made.log.read_text()
+        for secret in (made.server.token, made.server.app.signing_secret, made.server.app.app_token):
+            assert secret not in log
+        assert "Traceback" not in log
+
+
+async def test_a_round_answered_in_a_form(tmp_path: Path) -> None:
+    async with served(tmp_path, "socket") as (made, ana, _):
+        await made.start()
+        await made.ready()
+        ana.say("lit-review this")
+        await until(says(made, ana.dm, "Literature review"), "the round")
+        ana.press("Answer in a form")
+        await until(lambda: ana.modals, "the form")
+        ana.choose("B", of="q1.pick")
+        ana.type_in("but not older", of="q1.note")
+        ana.submit()
+        await until(lambda: not ana.modals, "the form's end")
+        await until(made.stored, "the answer")
+        assert made.stored()[0][1:] == ("B", "user_response")
+        assert await made.stop() == 0
+
+
+async def test_beside_telegram_in_one_process(tmp_path: Path) -> None:
+    telegram = TelegramServer(WallClock(), local=True)
+    async with telegram.serve() as base, served(tmp_path, "http") as (made, ana, _):
+        made.environment |= {"ASKFIRST_TELEGRAM__TOKEN": telegram.token, "ASKFIRST_TELEGRAM__BASE_URL": base}
+        ben = telegram.person("Ben", username="ben_t", started=True)
+        await made.start()
+        state = await made.ready()
+        assert state["slack"]["by"] == "http"
+        assert state["telegram"]["by"] == "polling"
+        ana.say("lit-review this")
+        ben.say("lit-review this")
+        await until(says(made, ana.dm, "Literature review"), "the round in Slack")
+        await until(lambda: any("Literature" in m.text for m in ben.chat.messages.values() if m.mine), "in Telegram")
+        assert await made.stop() == 0
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"ASKFIRST_SLACK__BOT_TOKEN": ""}, "nothing to serve"),
+        ({"ASKFIRST_SLACK__BOT_TOKEN": "hello"}, "no bot token"),
+        ({"ASKFIRST_SLACK__BOT_TOKEN": "xoxb-wrong"}, "refuses the bot token"),
+        ({"ASKFIRST_SLACK__APP_TOKEN": "xoxb-1"}, "no app-level token"),
+        ({"ASKFIRST_SLACK__SIGNING_SECRET": "", "ASKFIRST_SLACK__APP_TOKEN": ""}, "needs a way to be heard"),
+        ({"ASKFIRST_SLACK__EVERY_MESSAGE": '["#triage"]'}, "is no id"),
+    ],
+)
+async def test_what_can_not_work_is_said_and_never_the_token(
+    tmp_path: Path, more: dict[str, str], words: str
+) -> None:
+    server = SlackServer(WallClock())
+    async with server.serve() as base:
+        made = Served(server, base, tmp_path, "http")
+        made.environment |= more
+        await made.start()
+        assert made.process is not None
+        assert await asyncio.wait_for(made.process.wait(), 30) == 1
+        log = made.log.read_text()
+        assert words in log
+        assert "Traceback" not in log
+        assert server.token not in log
+
+
+async def test_a_stop_during_the_start_is_a_stop(tmp_path: Path) -> None:
+    """Slack can not be reached; the program still ends when asked to."""
+    made = Served(SlackServer(WallClock()), f"http://127.0.0.1:{free_port()}/api/", tmp_path, "http")
+    await made.start()
+    await until(lambda: made.log.exists() and "slack_unreachable" in made.log.read_text(), "a failed try")
+    assert await made.stop() == 0

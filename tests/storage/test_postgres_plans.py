@@ -1,0 +1,48 @@
+"""The statements of every day go by an index on PostgreSQL, too."""
+
+from __future__ import annotations
+
+import asyncpg
+import pytest
+
+from storage.postgres_queries import statements
+
+# statement -> the tables that may be read from end to end all the same, and why
+ALLOWED = {
+    "timers": {"timer"},  # few; for people and at the start
+    "kept": {"kept"},  # a handful of rows, at the start
+    "clarifications": {"clarification"},  # all of them
+    "clarified_sessions": {"clarification", "clarification_history"},  # for `verify`, which reads everything
+    "sweep_outbox": {"outbox", "conversation"},  # once at the end of `db prune`
+    "chains": {"audit", "audit_head"},
+}
+
+
+@pytest.mark.parametrize("name", sorted(statements()))
+async def test_a_statement_goes_by_an_index(postgres_url: str, name: str) -> None:
+    """To read an empty table whole is cheapest. That is switched off: where it is done all the same, it must be."""
+    connection = await asyncpg.connect(postgres_url)
+    try:
+        await connection.execute("SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan")
+        statement = statements()[name]
+        await connection.execute(f"PREPARE one AS {statement.sql.strip().rstrip(';')}")
+        given = f"({', '.join(['NULL'] * len(statement.names))})" if statement.names else ""
+        plan = [row[0] for row in await connection.fetch(f"EXPLAIN EXECUTE one{given}")]
+    finally:
+        await connection.close()
+    scanned = {step.split("Seq Scan on ")[1].split()[0] for step in plan if "Seq Scan on " in step}
+    assert scanned <= ALLOWED.get(name, set()), "\n".join(plan)
+
+
+async def test_the_outbox_is_searched_among_waiting_rows_only(postgres_url: str) -> None:
+    connection = await asyncpg.connect(postgres_url)
+    try:
+        await connection.execute("SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan")
+        for name in ("claim", "next_due", "waiting"):
+            statement = statements()[name]
+            await connection.execute(f"PREPARE {name} AS {statement.sql.strip().rstrip(';')}")
+            given = f"({', '.join(['NULL'] * len(statement.names))})" if statement.names else ""
+            plan = [row[0] for row in await connection.fetch(f"EXPLAIN EXECUTE {name}{given}")]
+            assert any("outbox_waiting" in step for step in plan), "\n".join(plan)
+    finally:
+        await connection.close()

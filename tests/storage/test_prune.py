@@ -1,0 +1,161 @@
+"""Retention: what nobody has used for long is archived and removed; what stays still verifies and replays."""
+
+# ruff: noqa: ASYNC240 - tests may block
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.ports import Settle, StoreUnavailable
+from storage import open_store
+from storage import prune as prune_module
+from storage.chain import entry_hash
+from storage.prune import opened_archive, prune
+from storage.records import RecordStore
+from storage.verify import verify
+from tests.storage.build import (
+    after,
+    claim,
+    clarification,
+    commit,
+    entry,
+    recorded,
+    say,
+    session_row,
+    state,
+)
+
+DAY = 86_400
+OLD, NEW = "terminal:old", "terminal:new"
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+async def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    if request.param == "postgres":
+        return str(await request.getfixturevalue("postgres").emptied())
+    return str(tmp_path / "askfirst.db")
+
+
+@pytest.fixture
+async def store(url: str) -> AsyncIterator[RecordStore]:
+    store = await open_store(url)
+    yield store
+    await store.close()
+
+
+async def talk(store: RecordStore, place: str, day: float, **more: Any) -> None:
+    """A whole session on one day: asked, answered, replaced, ended, and its message sent."""
+    s, at = f"of {place}", after(day * DAY)
+    first = recorded(clarification(session=s))
+    await store.commit(commit(f"{place} 1", 0, place, at=at, out=(say("hello"),), **first))
+    ended = {"ended_at": at, **more}
+    await store.commit(
+        commit(
+            f"{place} 2",
+            1,
+            place,
+            at=at,
+            sessions=(session_row(s, "completed", started_at=at, **ended),),
+            **recorded(clarification(session=s, revision=2, chosen="A")),
+        )
+    )
+    for row in await claim(store, at):
+        await store.settle(Settle(row.row, f"m{row.row}"))
+
+
+async def pruned(url: str, archive: Any, day: float = 30) -> prune_module.Pruned:
+    return await prune(url, after(day * DAY), after(100 * DAY), archive)
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Path:
+    return tmp_path / "archive.jsonl"
+
+
+async def test_an_old_place_goes_into_the_archive_and_a_new_one_stays(
+    store: RecordStore, url: str, archive: Path
+) -> None:
+    await talk(store, OLD, 0)
+    await talk(store, NEW, 60)
+    await store.commit(commit("sys", 0, "terminal:third", at=after(60 * DAY), audit=(entry(session=None),)))
+    async with store.snapshot() as snapshot:
+        chain = [row async for row in snapshot.chain(f"of {OLD}")]
+    with opened_archive(str(archive)) as file:
+        done = await pruned(url, file)
+    assert (done.places, done.sessions, done.clarifications, done.events, done.messages) == (1, 1, 1, 2, 1)
+    assert await store.conversation_of(f"of {OLD}") is None
+    assert await store.seen(f"{OLD} 1") is False
+    assert await store.conversation_of(f"of {NEW}") == NEW
+    assert await verify(store) == []
+    async with store.snapshot() as snapshot:
+        assert f"of {OLD}" not in await snapshot.chains()
+        noted = [row async for row in snapshot.chain("system")][-1]
+    [line] = archive.read_text().splitlines()
+    kept = json.loads(line)
+    assert (kept["conversation"], kept["revision"]) == (OLD, 2)
+    assert [event["event_id"] for event in kept["events"]] == [f"{OLD} 1", f"{OLD} 2"]
+    [session] = kept["sessions"]
+    assert [found["chosen"] for found in session["clarifications"]] == ["A"]
+    assert [found["chosen"] for found in session["earlier"]] == ["B"]
+    # What the system's chain has kept fits the archive.
+    assert noted["event"] == "privacy.pruned"
+    assert json.loads(noted["details"])["ends"][f"of {OLD}"]["hash"] == session["audit"][-1]["hash"]
+    assert entry_hash(chain[-1]) == session["audit"][-1]["hash"]
+
+
+async def test_what_is_open_stays_however_old(store: RecordStore, url: str) -> None:
+    await talk(store, "terminal:asking", 0, ended_at=None)
+    await talk(store, "terminal:timer", 0)
+    await store.commit(commit("t", 2, "terminal:timer", timers_set=(("remind", after(200 * DAY)),)))
+    await talk(store, "terminal:unsent", 0)
+    await store.commit(commit("u", 2, "terminal:unsent", out=(say("not sent"),)))
+    assert (await pruned(url, io.StringIO())).places == 0
+    assert await store.load("terminal:asking") is not None
+
+
+async def test_a_place_used_again_meanwhile_stays(
+    store: RecordStore, url: str, archive: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await talk(store, OLD, 0)
+    plain = prune_module._archived
+
+    async def meanwhile(*given: Any) -> Any:
+        record = await plain(*given)
+        await store.commit(commit("late", 2, OLD, at=after(99 * DAY)))
+        return record
+
+    monkeypatch.setattr(prune_module, "_archived", meanwhile)
+    with opened_archive(str(archive)) as file:
+        assert (await pruned(url, file)).places == 0
+    assert await store.load(OLD) == state(3, OLD)
+    assert await verify(store) == []
+
+
+async def test_a_place_that_was_removed_begins_anew(store: RecordStore, url: str, archive: Path) -> None:
+    """A worker that still has it in memory notices."""
+    await talk(store, OLD, 0)
+    assert await store.load(OLD) is not None
+    with opened_archive(str(archive)) as file:
+        assert (await pruned(url, file)).places == 1
+    results = await asyncio.gather(store.commit(commit("again", 2, OLD)), return_exceptions=True)
+    assert type(results[0]).__name__ == "StaleRevision"
+    assert await store.load(OLD) is None
+    await store.commit(commit("again", 0, OLD, audit=(entry(session=None),)))
+    assert await verify(store) == []
+
+
+async def test_an_archive_that_can_not_be_written_removes_nothing(tmp_path: Path) -> None:
+    with pytest.raises(StoreUnavailable, match=r"can not be written.*Nothing was removed"):
+        opened_archive(str(tmp_path / "missing" / "archive.jsonl"))
+
+
+async def test_counting_removes_nothing(store: RecordStore, url: str) -> None:
+    await talk(store, OLD, 0)
+    assert (await prune(url, after(30 * DAY), after(100 * DAY), None, dry=True)).places == 1
+    assert await store.load(OLD) is not None

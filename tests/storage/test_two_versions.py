@@ -1,0 +1,134 @@
+"""b38: a new version is brought in while people are in the middle of a round, and for a while both versions run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.core import codec
+from bot.core.codec import NewerState, decode_state, encode_state
+from bot.core.state import SCHEMA, Conversation
+from bot.ports import StaleRevision
+from bot.runner import Runner
+from storage import open_store
+from storage.records import RecordStore
+from storage.sqlite import SqliteStore
+from tests.contracts.test_postgres_store import raw
+from tests.fakes.clock import ManualClock
+from tests.fakes.envelopes import said
+from tests.fakes.toy import toy
+from tests.storage.build import ROOM, claim, commit, say, state, texts
+
+Put = Callable[[str], Any]
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[RecordStore]:
+    url = str(tmp_path / "askfirst.db")
+    if request.param == "postgres":
+        url = await request.getfixturevalue("postgres").emptied()
+    store = await open_store(url)
+    yield store
+    await store.close()
+
+
+async def written_by_the_newer(store: RecordStore, revision: int, **more: Any) -> None:
+    """The newer version's commit of a state with a field that this one does not know."""
+    written = json.dumps({**json.loads(encode_state(state(revision))), **more})
+    if isinstance(store, SqliteStore):
+        await store._writer.ask(
+            lambda connection: connection.execute(
+                "UPDATE conversation SET state = ?, revision = ?", (written, revision)
+            )
+        )
+    else:
+        url: str = store.target.dsn  # type: ignore[attr-defined]
+        await raw(url, "UPDATE conversation SET state = $1, revision = $2", written, revision)
+
+
+async def stored(store: RecordStore) -> str:
+    if isinstance(store, SqliteStore):
+        rows = await store._reader.ask(
+            lambda connection: connection.execute("SELECT state FROM conversation").fetchall()
+        )
+        return str(rows[0]["state"])
+    return str((await raw(store.target.dsn, "SELECT state FROM conversation"))[0]["state"])  # type: ignore[attr-defined]
+
+
+async def test_the_older_version_does_not_write_over_what_it_can_not_read(store: RecordStore) -> None:
+    """It still has the conversation in memory from before, and hears an answer."""
+    await store.commit(commit("e1"))
+    assert await store.load(ROOM) == state(1)
+    await written_by_the_newer(store, 2, mood="curious")
+    with pytest.raises(StaleRevision):
+        await store.commit(commit("e2", 1))
+    runner = Runner(store, toy, ManualClock(auto=True))
+    with pytest.raises(NewerState, match=r"can not read \(mood\).*left as it is.*Upgrade"):
+        await runner.handle(said("1: B", conversation=ROOM))  # not taken: the platform delivers it again
+    assert json.loads(await stored(store))["mood"] == "curious"
+    assert await store.seen(f"{ROOM}:1: B") is False
+
+
+async def test_only_that_place_is_held_up(store: RecordStore) -> None:
+    await store.commit(commit("e1"))
+    await written_by_the_newer(store, 2, mood="curious")
+    runner = Runner(store, toy, ManualClock(auto=True))
+    assert (await runner.handle(said("hello", conversation="test:2"))).outcome == "accepted"
+
+
+async def test_the_newer_version_reads_the_older_ones_state(
+    store: RecordStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A field renamed: the meaning has changed, so the form has a new number and a step up to it."""
+    await store.commit(commit("e1"))
+    await written_by_the_newer(store, 2, schema_version=0, turned_away=["ana"])
+
+    def step_up(old: dict[str, Any]) -> dict[str, Any]:
+        return {**{k: v for k, v in old.items() if k != "turned_away"}, "refused": old["turned_away"]}
+
+    monkeypatch.setitem(codec.UPCASTS, 0, step_up)
+    again = await open_store(
+        str(store.path) if isinstance(store, SqliteStore) else store.target.dsn  # type: ignore[attr-defined]
+    )
+    try:
+        known = await again.load(ROOM)
+        assert known is not None
+        assert (known.refused, known.revision) == (("ana",), 2)
+        await again.commit(commit("e3", 2))
+    finally:
+        await again.close()
+    assert "turned_away" not in await stored(store)
+
+
+def test_the_older_version_refuses_a_newer_form() -> None:
+    newer = encode_state(state(1)).replace(f'"schema_version":{SCHEMA}', f'"schema_version":{SCHEMA + 1}')
+    with pytest.raises(NewerState, match=f"stored in form {SCHEMA + 1}; this program knows up to {SCHEMA}"):
+        decode_state(newer)
+
+
+def test_a_field_added_with_a_default_needs_no_new_form() -> None:
+    """What the older version wrote lacks it; what it means is the default."""
+    raw_state = json.loads(encode_state(state(1, mark="x")))
+    assert decode_state(json.dumps({k: v for k, v in raw_state.items() if k != "refused"})) == state(1)
+    assert isinstance(decode_state(json.dumps(raw_state)), Conversation)
+
+
+async def test_the_older_version_goes_on_while_tables_are_added_to(postgres_url: str) -> None:
+    """Migrations within a minor version only add: what runs goes on, with its prepared statements."""
+    store = await open_store(postgres_url)
+    await store.commit(commit("e1", out=(say("one"), say("two"))))
+    await claim(store)
+    await raw(postgres_url, "ALTER TABLE outbox ADD COLUMN priority BIGINT")
+    await raw(postgres_url, "ALTER TABLE conversation ADD COLUMN tag TEXT")
+    try:
+        await store.commit(commit("e2", 1, out=(say("three"),)))
+        await store.give_up(1, "gone")
+        assert texts(await claim(store)) == ["two"]
+    finally:
+        await store.close()
+        await raw(postgres_url, "ALTER TABLE outbox DROP COLUMN priority")
+        await raw(postgres_url, "ALTER TABLE conversation DROP COLUMN tag")
