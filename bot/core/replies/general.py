@@ -98,7 +98,9 @@ def _ranked(msg: Message, i: int, at: int) -> int:
 def _left_alone(msg: Message, i: int) -> bool:
     """ "You pick 2": a number of the round without a value of its own."""
     numbers = numbers_at(msg, i, tail=True)
-    return numbers is not None and all(n in msg.by_number for n in numbers.values) and not begins_value(msg, numbers.end)
+    return (
+        numbers is not None and all(n in msg.by_number for n in numbers.values) and not begins_value(msg, numbers.end)
+    )
 
 
 def _label_first(msg: Message, i: int, at: int) -> Statement | None:
@@ -174,7 +176,11 @@ def rest_at(msg: Message, i: int) -> Statement | None:
         end = msg.any_at(("recommended", "delegate", "skip", "agree", "accept"), position)
         if end and end == msg.at("agree", position):  # "Rest passt so wie vorgeschlagen"
             named = end
-            while named < msg.count and not msg.at("recommended", named) and (more := msg.any_at(("filler", "agree"), named)):
+            while (
+                named < msg.count
+                and not msg.at("recommended", named)
+                and (more := msg.any_at(("filler", "agree"), named))
+            ):
                 named = more
             if msg.at("recommended", named):
                 position, end = named, msg.at("recommended", named)
@@ -185,7 +191,7 @@ def rest_at(msg: Message, i: int) -> Statement | None:
 
 def same_at(msg: Message, i: int) -> Statement | None:
     """ "all A", "B for all", "B everywhere"."""
-    stop = msg.at("all", i)
+    stop = msg.any_at(("all", "everywhere"), i) or (msg.at("both", i) if len(msg.open) == 2 else 0)
     if stop:
         j = stop
         for _ in range(4):
@@ -311,7 +317,14 @@ def _scoped(msg: Message, first: int, i: int) -> Statement | None:
     if not msg.is_edge(end) and not msg.any_at(("and", "note", "except"), end):
         return None
     return Statement(
-        "item", first, i, end, numbers.values, tail=end, forced="reject" if refused else "recommended", bound=True,
+        "item",
+        first,
+        i,
+        end,
+        numbers.values,
+        tail=end,
+        forced="reject" if refused else "recommended",
+        bound=True,
         ranged=numbers.ranged,
     )
 

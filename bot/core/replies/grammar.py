@@ -395,7 +395,11 @@ class Parser:
         if bind in (",", ";") and not core and not numbers.noun:
             return None
         opened = following and self.items > 0 and core in ("unsure", "later")  # "1, B; 2, no idea"
-        if bind in (",", ";") and core not in ("letter", "recommended", "skip") and not (numbers.noun or led or opened):
+        if (
+            bind in (",", ";")
+            and core not in ("letter", "recommended", "skip")
+            and not (numbers.noun or led or opened)
+        ):
             return None
         listed = self.items > 0 and bool(bind) and core in ("unsure", "skip", "later", "recommended")
         if numbers.word and not numbers.noun and core != "letter" and not (listed and known and place != "mid"):

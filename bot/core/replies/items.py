@@ -99,7 +99,12 @@ def letters_first(msg: Message) -> list[Statement] | None:
     while i < msg.count:
         letter = msg.tokens[i].letter
         at = i + 2 if msg.is_mark(i + 1, "-:=/") else i + 1
-        if letter and msg.is_mark(i + 1, "(") and msg.is_mark(i + 3, ")") and msg.tokens[i + 2].value in msg.by_number:
+        if (
+            letter
+            and msg.is_mark(i + 1, "(")
+            and msg.is_mark(i + 3, ")")
+            and msg.tokens[i + 2].value in msg.by_number
+        ):
             pairs.append(
                 Statement("item", i, i, i + 4, (msg.tokens[i + 2].value,), value_end=i + 1, tail=i + 4, bound=True)
             )

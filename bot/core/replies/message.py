@@ -83,7 +83,8 @@ class Message:
         self._asked: list[bool] | None = None
         self.fruitless = 0  # up to here no acceptance begins; keeps repeated words linear
         self.roman = any(
-            t.fold == "ii" and (self.is_mark(i + 1, ").:") or self.tokens[min(i + 1, self.count - 1)].letter in self.offered)
+            t.fold == "ii"
+            and (self.is_mark(i + 1, ").:") or self.tokens[min(i + 1, self.count - 1)].letter in self.offered)
             for i, t in enumerate(self.tokens)
         )
         self._found: list[Mapping[str, Match] | None] = [None] * self.count

@@ -62,8 +62,8 @@ def numbers_at(
 ) -> Numbers | None:
     """A list of numbers. `tail`: they end a statement ("skip 1, 3: B"), so one with a value of its own is not
     among them. `alone`: only the first. `inside`: in running text, where a comma ends the list."""
-    if (few := _few_at(msg, i)) is not None:
-        return few
+    if (counted := _few_at(msg, i)) is not None:
+        return counted
     first = number_at(msg, i, tail)
     if first is None:
         return None
@@ -89,7 +89,13 @@ def numbers_at(
         if tail and not joint and not (noun or word) and _next_bare(msg, end, values[-1]):
             joint = end
         span = 0 if joint else (msg.at("to", end) or (end + 1 if msg.is_mark(end, "-~") else 0))
-        if span == end + 1 and msg.glued(end) and not msg.glued(span) and msg.glued(span + 1) and msg.letter(span + 1):
+        if (
+            span == end + 1
+            and msg.glued(end)
+            and not msg.glued(span)
+            and msg.glued(span + 1)
+            and msg.letter(span + 1)
+        ):
             break  # "1b 2- 3a": nothing on 2
         if msg.is_mark(end, ".") and msg.is_mark(end + 1, "."):
             span = end + 2
@@ -137,7 +143,7 @@ def _few_at(msg: Message, i: int) -> Numbers | None:
 
 
 def _next_bare(msg: Message, i: int, before: int) -> bool:
-    """ "Recommended for 1 2": the next number of the round with nothing but a blank before it, and an end after it."""
+    """ "Recommended for 1 2": the next number of the round, a blank before it and an end after it."""
     if i >= msg.count or msg.tokens[i].kind != "num" or not msg.tokens[i].spaced:
         return False
     listed = msg.is_edge(i + 1) or bool(msg.at("and", i + 1)) or msg.tokens[i + 1].kind == "num"

@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bot.core.replies import wording
+from bot.core.replies.company import conditioned, in_company
 from bot.core.replies.exceptions import unmet
-from bot.core.replies.gather import Sums, conditioned, in_company, take
+from bot.core.replies.gather import Sums, take
 from bot.core.replies.limits import held_back, pauses, turned_down
 from bot.core.replies.message import Message
 from bot.core.replies.reading import ItemError, ItemReading, Proposal, Reading, Slot
@@ -55,7 +56,8 @@ def _all_asked(msg: Message, statements: Sequence[Statement]) -> bool:
     if not msg.is_mark(ends, "?") or not all(msg.asked(item.first) for item in items):
         return False
     first = msg.skip_decoration(0, msg.count)
-    return any(msg.any_at(("question", "copula"), i) and msg.asked(i) for i in range(first, min(items[0].first, first + 5)))
+    begins = range(first, min(items[0].first, first + 5))
+    return any(msg.any_at(("question", "copula"), i) and msg.asked(i) for i in begins)
 
 
 def _conclude(msg: Message, sums: Sums, statements: Sequence[Statement]) -> Reading:

@@ -234,10 +234,10 @@ def bare(msg: Message) -> Reading | None:
     if len(msg.open) == 1:
         slot = msg.open[0]
         turned = msg.any_at(("negate", "negative"), i)
-        if turned and (at := skip_leads(msg, turned, msg.count)) < msg.count and msg.letter(at) in slot.letters and (
-            msg.letter(at) and msg.skip_decoration(at + 1, msg.count) >= msg.count
-        ):  # fmt: skip
-            return _answer(slot, Value("negative_only", said=msg.words(i, msg.count)))
+        if turned and msg.letter(skip_leads(msg, turned, msg.count)):
+            value = read_value(msg, i, msg.count, slot)
+            if value.kind == "letter" or (value.kind == "negative_only" and not asks(msg, 0, msg.count)):
+                return _answer(slot, value)
         passed = msg.at("skip", i)
         if passed and msg.skip_decoration(passed, msg.count) >= msg.count:
             return _answer(slot, Value("skip"))
@@ -257,7 +257,8 @@ def bare(msg: Message) -> Reading | None:
         if letter == "A" and _reads_on(msg, i) and not (msg.any_at(after_article, i + 1) or chosen_inside(msg, i)):
             return None
         placed = msg.at("ordinal", i) or msg.at("last", i)
-        counted = not placed and i > 0 and (msg.tokens[i].kind == "num" or msg.at("number", i)) and msg.at("option", i - 1)
+        number = msg.tokens[i].kind == "num" or msg.at("number", i)
+        counted = not placed and i > 0 and number and msg.at("option", i - 1)
         option = placed or counted
         unfit = msg.at("none", i)
         if not letter and not option and not unfit and not msg.at("other", i) and not slot.labels:

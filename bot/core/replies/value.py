@@ -122,7 +122,8 @@ def asks(msg: Message, start: int, end: int) -> bool:
     ):  # fmt: skip
         return True
     begins = bool(msg.at("question", first, end) or msg.at("question", start, end)) and not named
-    if begins and not msg.at("delegate", first, end):
+    asked = msg.is_mark(end - 1, "?") or not msg.letter(msg.at("question", first, end), end)
+    if begins and asked and not msg.at("delegate", first, end):  # "was A, now B" is no German question
         return True
     tail = range(max(first, end - 4), end)  # the word that asks comes last in Japanese and Korean
     if msg.has("question") and any(msg.tokens[i].kind == "char" and msg.at("question", i) == end for i in tail):

@@ -48,7 +48,7 @@ def read_value(msg: Message, start: int, end: int, slot: Slot, *, glued: bool = 
 
 
 def _below_prompt(msg: Message, start: int, end: int) -> int:
-    """ "1. Who can export? B": where a letter stands alone behind the question as the card puts it; 0 if none does."""
+    """ "1. Who can export? B": where a letter stands alone behind the card's own question; 0 if none does."""
     at = end - 1
     while at > start and (msg.is_mark(at, ".!)") or msg.is_break(at)):
         at -= 1

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from bot.core.replies.letters import AFTER_A, against, with_note
 from bot.core.replies.message import Message
 from bot.core.replies.reading import Slot
+from bot.core.replies.remarks import AFTER_A, against, with_note
 from bot.core.replies.value import Value, asks, letter_ends, note_of, other_words, skip_leads
 
 _LONGEST_NAME: Final = 5  # words; more is an instruction and no name
