@@ -142,7 +142,9 @@ def numbered_tail(msg: Message, first: int, value: int, value_end: int, j: int, 
         return None
     if not any(n in msg.by_number for n in numbers.values) and not numbers.noun and forced:
         return None
-    if msg.at("unit", numbers.end) or (numbers.end < msg.count and msg.letter(numbers.end) and forced == ""):
+    if msg.at("unit", numbers.end) or (
+        numbers.end < msg.count and msg.letter(numbers.end) in msg.offered - {""} and forced == ""
+    ):
         return None
     return Statement(
         "item", first, value, numbers.end, numbers.values, value_end=value_end, tail=numbers.end,

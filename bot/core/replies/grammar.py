@@ -324,6 +324,8 @@ class Parser:
         given = place != "mid" and not _GIVEN.isdisjoint(msg.found(i))
         if given and (later := supplied(msg, i) or changed_at(msg, i)) is not None:
             return later
+        if msg.any_at(("skip", "unsure", "later"), i) > msg.any_at(("item", "for", "article", "number"), i) > 0:
+            return None  # "no answer for 2"
         if (
             place != "done"
             and msg.tokens[i].kind == "num"

@@ -122,6 +122,8 @@ def asks(msg: Message, start: int, end: int) -> bool:
     ):  # fmt: skip
         return True
     begins = bool(msg.at("question", first, end) or msg.at("question", start, end)) and not named
+    if begins and msg.at("unsure", first, end) > msg.at("question", first, end):
+        return False  # "who knows"
     asked = msg.is_mark(end - 1, "?") or not msg.letter(msg.at("question", first, end), end)
     if begins and asked and not msg.at("delegate", first, end):  # "was A, now B" is no German question
         return True
