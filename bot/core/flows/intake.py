@@ -141,7 +141,10 @@ def refused(turn: Turn, circle: Circle, person: Person) -> str | None:
         return refusal
     who = view.isolate(circle.requester.name, circle.requester.id)
     me = view.isolate(person.handle or person.name, person.id)
-    return f"{refusal}These questions are {who}'s to answer. {who} can let you, by replying to the card: @{me} please"
+    how = "by replying to the card:"
+    if person.handle is None and person.id.partition(":")[2].isdecimal():  # a name that anybody can bear is no key
+        how = "by replying to the card and choosing your name in the list that @ opens:"
+    return f"{refusal}These questions are {who}'s to answer. {who} can let you, {how} @{me} please"
 
 
 # -- recording -----------------------------------------------------------------------------------------------------
@@ -298,7 +301,10 @@ def record(
     bulk: list[int] = []
     for number in accepted:
         item = round_.item(number)
-        if item is None or item.status == "resolved" or number in explicit or item.question.recommended is None:
+        if item is None or number in explicit or item.question.recommended is None:
+            continue
+        before = item.answer if item.status == "resolved" else None
+        if before is not None and ref.id not in (before.ref.id, before.ref.confirms):  # RP-4; an edit takes its own back
             continue
         answer = answer_from(
             item.question,
@@ -308,9 +314,7 @@ def record(
             ref,
             turn,
         )
-        session, round_ = resolve(turn, session, round_, item, answer, "clarification_resolved")
-        done.resolved.append(number)
-        done.lines.append(f"{number} {item.question.topic} → {view.answer_words(item.question, answer)}")
+        session, round_ = _take(turn, session, round_, item, answer, done)
         bulk.append(number)
     if bulk:
         round_ = round_.model_copy(update={"bulk_used": True})
