@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 
 from bot.core import view
@@ -106,13 +107,23 @@ def on_the_table(session: Session, round_: Round) -> bool:
     return last and (session.stage.kind in ("asking", "closing") or waits == "go")
 
 
-def before_the_round(round_: Round, order: int | None) -> bool:
-    """Whether a loose message was there before the round was seen. Message ids are compared, not clocks (RP-7)."""
+SECOND = timedelta(seconds=1)  # platforms give the time of a message in whole ones
+
+
+def before_the_round(turn: Turn, round_: Round, order: int | None) -> bool:
+    """Whether a loose message was there before the round was seen (RP-7).
+
+    Message ids are compared, not clocks; but a card that is still to be posted has none. Then what was said before
+    the round was even opened, as in an absence of ours, is no answer to it.
+    """
     if order is None:
         return False
     if round_.after is not None and order <= round_.after:
         return True
-    return round_.order is not None and order < round_.order
+    if round_.order is None:
+        said = turn.envelope.platform_at
+        return said is not None and said + SECOND <= round_.opened_at
+    return order < round_.order
 
 
 # -- who may answer ------------------------------------------------------------------------------------------------
