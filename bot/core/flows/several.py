@@ -56,10 +56,21 @@ def _are_questions(turn: Turn, session: Session, round_: Round, event: MessageRe
     """Whether each `#n` can be a question of this round, and the message an answer to it."""
     if any(round_.item(named.number) is None for named in said.named):
         return False
+    if any(_says_items(named.words) for named in said.named):
+        return False  # "#1 2: B, rest default": what is said of 1 has numbers of its own
     if intake.may_answer(turn, session, event.person) is not None:
         return False
     reading = replying.read(turn, round_, event.text, event.decoded)
     return reading.shaped and bool(reading.answers or reading.accepted)
+
+
+def _says_items(words: str) -> bool:
+    """`2: B`, `2B 3C`: a number with a letter bound to it comes first."""
+    first = tokenize(words)[:4]
+    if len(first) < 2 or first[0].kind != "num":
+        return False
+    letter = first[2] if first[1].fold in (":", ".", ")", "=", "-") and len(first) > 2 else first[1]
+    return letter.letter in tuple("ABCDEFGH")
 
 
 def _other_intakes(turn: Turn, session: Session, said: Several) -> list[int]:
