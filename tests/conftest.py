@@ -16,7 +16,7 @@ MAY_BE_SKIPPED = ("ASKFIRST_SPEC_DIR names no folder", "this user may not mount"
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:  # noqa: PT019
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
     if (
         report.skipped

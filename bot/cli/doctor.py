@@ -69,10 +69,10 @@ async def _examine_all(given: Mapping[str, Any]) -> list[Check]:
             checks.append(Check("database", "finding", str(error)))
         finally:
             await store.close()
-    given = settings.telegram
-    if given.token is not None:
-        token = given.token.get_secret_value()
-        checks += await telegram.examine(token, given.base_url, webhook(given), kept, SystemClock())
+    bot = settings.telegram
+    if bot.token is not None:
+        token = bot.token.get_secret_value()
+        checks += await telegram.examine(token, bot.base_url, webhook(bot), kept, SystemClock())
     if wants_slack(settings):
         checks += await slack.examine(slack_keys(settings.slack))
     return checks
