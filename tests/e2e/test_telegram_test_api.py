@@ -49,11 +49,11 @@ class Person:
         await self._post("sendCommand" if kind else "sendMessage", **self._act(text=text, **kind, **more))
 
     async def press(self, label: str) -> None:
-        """A button of the newest message here that has it."""
+        """A button of the newest message here that has it: by its whole label, or by the letter before the dot."""
         for shown in reversed(await self.shown()):
             rows = (shown["message"].get("reply_markup") or {}).get("inline_keyboard") or []
             for button in (b for row in rows for b in row):
-                if button["text"] == label:
+                if label in (button["text"], button["text"].partition(" · ")[0]):
                     card = {
                         "message_id": shown["messageId"],
                         "date": int(time.time()),

@@ -84,7 +84,7 @@ def _crossed(turn: Turn, session: Session, stage: Between, event: MessageReceive
     if unseen or direct or event.order is None:
         return unseen
     if stage.waits == "settled" and session.round is not None:
-        return intake.before_the_round(session.round, event.order)
+        return intake.before_the_round(turn, session.round, event.order)
     return (stage.after is not None and event.order <= stage.after) or (
         stage.order is not None and event.order < stage.order
     )
