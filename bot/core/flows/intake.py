@@ -315,10 +315,8 @@ def record(
         if item is None or number in explicit or item.question.recommended is None:
             continue
         before = item.answer if item.status == "resolved" else None
-        if before is not None and ref.id not in (
-            before.ref.id,
-            before.ref.confirms,
-        ):  # RP-4; an edit may
+        # RP-4; an edit takes its own back.
+        if before is not None and ref.id not in (before.ref.id, before.ref.confirms):
             continue
         answer = answer_from(
             item.question,

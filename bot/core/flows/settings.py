@@ -103,7 +103,8 @@ def _shown(turn: Turn) -> tuple[str, ...]:
         answers = f"listed ({names})" if answers == "listed" else f"{answers}. Listed: {names}"
     outside = " People from outside may answer too." if now.outsiders else ""
     silent = f" Switched off: {' and '.join(now.off)}." if now.off else ""
-    return (f"Pack: {turn.pack.name}. Who may answer in a shared place: {answers}.{outside}{silent}", _usage(turn))
+    pack = turn.pack.name
+    return (f"Pack: {pack}. Who may answer in a shared place: {answers}.{outside}{silent}", _usage(turn))
 
 
 def _written(one: str, surface: str) -> str:

@@ -15,7 +15,6 @@ from bot.core.spec import SCOPE_FIELDS, Change, phase, tier_words
 from bot.core.state import Between, Session
 from bot.core.turn import Turn
 
-LONGEST_CHOICE = 12  # characters of a bare choice; a number in longer words is part of what they say
 _NUMBER = re.compile(r"\W*(\d{1,2})\b\W*(.*)", re.DOTALL)
 
 
