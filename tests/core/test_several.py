@@ -255,3 +255,20 @@ def test_what_is_said_of_a_round_has_numbers_of_its_own(text: str) -> None:
         "databases": ("B", "user_response"),
         "access": ("B", "accept_recommendations_bulk"),
     }
+
+
+@pytest.mark.parametrize("text", ["#2 accept recommendations", "accept recommendations for #1, #2"])
+def test_the_number_that_the_card_shows_is_asked_about(text: str) -> None:
+    """RP-8: below a card that says "#2 ·" it can be the intake, and question 2 of it; #1 is answered already."""
+    talk = Talk()
+    talk.says("ana", "review my paper")
+    talk.says("ana", "accept recommendations")
+    talk.says("ana", "/new lit-review this")
+    made = talk.says("ana", text)
+    assert not clarified(made)
+    assert "Which one?" in said(made)
+    made = talk.presses("ana", f"p:{pending(talk.state)}:1")
+    assert set(clarified(made).values()) <= {
+        ("B", "accept_recommendations_bulk"),
+        ("A", "accept_recommendations_bulk"),
+    }

@@ -23,7 +23,8 @@ def message(turn: Turn, session: Session, event: MessageReceived, ref: MessageRe
     stage = session.stage
     assert isinstance(stage, Between)
     asked = threads.asked_here(turn, event, session)
-    if turn.shared and not direct and not (asked and _fits(turn, session, stage, event)):
+    changes = stage.waits == "go" and _changes(turn, session, event)
+    if turn.shared and not direct and not changes and not (asked and _fits(turn, session, stage, event)):
         turn.ignore("ordinary talk")
         return
     direct = direct or asked
@@ -55,6 +56,15 @@ def message(turn: Turn, session: Session, event: MessageReceived, ref: MessageRe
         spec_steps.again(turn, session)
         return
     choose(turn, session, own, event.person, ref, event)
+
+
+def _changes(turn: Turn, session: Session, event: MessageReceived) -> bool:
+    """ "change 2 to C" means the round that has closed here, also when it is said to nobody (RD-13)."""
+    round_ = session.round
+    if round_ is None or not round_.items:
+        return False
+    reading = replying.read(turn, round_, event.text.strip(), event.decoded)
+    return reading.shaped and reading.correction and bool(reading.answers)
 
 
 def _fits(turn: Turn, session: Session, stage: Between, event: MessageReceived) -> bool:
