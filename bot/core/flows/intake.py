@@ -315,7 +315,11 @@ def record(
         if item is None or number in explicit or item.question.recommended is None:
             continue
         before = item.answer if item.status == "resolved" else None
-        if before is not None and ref.id not in (before.ref.id, before.ref.confirms):  # RP-4; an edit takes its own back
+        said_here = before is not None and ref.id in (
+            before.ref.id,
+            before.ref.confirms,
+        )  # an edit takes its own back
+        if before is not None and not said_here:  # RP-4
             continue
         answer = answer_from(
             item.question,
