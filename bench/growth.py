@@ -76,15 +76,16 @@ def _work(path: Path, first: int) -> dict[str, float]:
     [process] = go([worker(str(path), first, PEOPLE, INTAKES)])
     found = ended(process)
     program = (
-        "import resource, sys; sys.argv = ['askfirst', 'export', '--format', 'jsonl', '--db', sys.argv[1]]\n"
+        "import sys; sys.argv = ['askfirst', 'export', '--format', 'jsonl', '--db', sys.argv[1]]\n"
+        "from bench.worker import peak\n"
         "from bot.cli import main\n"
         "try:\n    main()\n"
-        "finally:\n    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)\n"
+        "finally:\n    print(peak(), file=sys.stderr)\n"
     )
     exported = subprocess.run(
         [sys.executable, "-c", program, path], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=True
     )
-    return {**found, "megabytes": max(found["megabytes"], int(exported.stderr.split()[-1]) / 1024)}
+    return {**found, "megabytes": max(found["megabytes"], float(exported.stderr.split()[-1]))}
 
 
 def build(path: Path, open_sessions: int, clarifications: int) -> None:

@@ -250,7 +250,7 @@ class Settings(BaseSettings):
     )
     lease_seconds: float = Field(
         default=120.0,
-        ge=4,
+        ge=20,  # half of it has to be enough for a message in several parts, one a second
         le=3600,
         description=(
             "with several workers on PostgreSQL: how long a worker that died keeps the others from a message that it "

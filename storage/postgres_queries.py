@@ -12,8 +12,8 @@ from typing import Any
 from storage.queries import SQL, Row, named
 
 ONLY_HERE = Path(__file__).parent / "sql_postgres"
-NAME = re.compile(r"(?<![:\w]):(\w+)")
-COMMENT = re.compile(r"--.*")
+# A quoted text (kept), a comment (left out), or the name of a value.
+PART = re.compile(r"('[^']*')|--[^\n]*|(?<![:\w]):(\w+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +35,13 @@ def statements() -> dict[str, Numbered]:
 
 def _numbered(sql: str) -> Numbered:
     names: dict[str, int] = {}
-    text = NAME.sub(lambda found: f"${names.setdefault(found[1], len(names) + 1)}", COMMENT.sub("", sql))
-    return Numbered(text, tuple(names))
+
+    def part(found: re.Match[str]) -> str:
+        if found[2] is None:
+            return found[1] or ""
+        return f"${names.setdefault(found[2], len(names) + 1)}"
+
+    return Numbered(PART.sub(part, sql), tuple(names))
 
 
 async def many(name: str, connection: Any, batch: Sequence[Row]) -> None:

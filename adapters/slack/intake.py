@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,11 +16,13 @@ import structlog
 
 from adapters.contract import UNSTAMPED
 from adapters.slack import acts, codec
+from adapters.slack.belonging import Belonging
 from adapters.slack.directory import Directory, profile_of
 from adapters.slack.drafts import Drafts
 from adapters.slack.homes import Homes
+from adapters.slack.lines import Lines
 from adapters.slack.modal import REQUEST_FORM, ROUND_FORM, errors_in, request_form, round_form
-from adapters.slack.places import PLATFORM, ROOTLESS, Known, Profile, address_of, conversation_of
+from adapters.slack.places import PLATFORM, Known, Profile, conversation_of
 from adapters.slack.roots import Roots
 from adapters.slack.transport import EXPIRED, SlackTransport
 from adapters.slack.workspaces import Workspace, Workspaces
@@ -32,8 +33,6 @@ from bot.core.events import (
     Envelope,
     FormSubmitted,
     Ignored,
-    MessageDeleted,
-    MessageEdited,
     MessageReceived,
 )
 from bot.ports import Handled, Store
@@ -43,7 +42,6 @@ PARKED = f"{PLATFORM}:parked:"
 MOST_PARKED = 200  # unreadable payloads kept for a look; more are only counted
 LONGEST_PARKED = 20_000  # characters
 GOODBYE = 5.0  # seconds that notices under way get at the end
-LOOKED_AT = 20  # conversations of a channel, when a loose message looks for the open round it means
 LOST = "I can't tell where this button belongs; nothing is recorded. Please answer in the thread itself."
 NOT_HERE = "I'm not in this channel. Invite me with /invite @askfirst, then do that again."
 
@@ -77,17 +75,19 @@ class Intake:
     parked: int = 0
     drafts: Drafts = field(init=False)
     homes: Homes = field(init=False)
-    _lines: dict[str, _Line] = field(default_factory=dict)
+    belonging: Belonging = field(init=False)
+    _lines: Lines = field(default_factory=Lines)
     _answers: set[asyncio.Task[Any]] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.drafts = Drafts(self.store)
+        self.belonging = Belonging(self.store, self.roots)
         self.homes = Homes(self.store, self.directory, self.roots)
         self.also.setdefault("app_home_opened", self.homes.opened)
 
     async def take(self, body: Body) -> Ack:
         """Raises when nothing was written: then nothing may be acknowledged."""
-        async with self._in_order(_queue_of(body)):
+        async with self._lines.turn(_queue_of(body)):
             return await self._take(body)
 
     async def finish(self) -> None:
@@ -133,7 +133,7 @@ class Intake:
             return (
                 self._left(body, made) if not made.reason.startswith("unreadable") else await self._park(body, made)
             )
-        await self._handled(await self._complete(made, body, known))
+        await self._handled(await self.belonging.where(made, body, known))
         return {}
 
     async def _act(self, workspace: Workspace, body: Body) -> Ack:
@@ -165,7 +165,7 @@ class Intake:
             if kind == "block_actions":
                 await self._lost(body)
             return self._left(body, made)
-        return await self._answered(workspace, body, await self._complete(made, body, known), trigger)
+        return await self._answered(workspace, body, await self.belonging.where(made, body, known), trigger)
 
     async def _answered(self, workspace: Workspace, body: Body, made: Envelope, trigger: str) -> Ack:
         """The event, and what goes back at once: mistakes of a form, a form to open, or a notice."""
@@ -224,7 +224,7 @@ class Intake:
         made = acts.summons(found[0], channel, user, f":{emoji}:", acts.reaction_id(body, known), known)
         if isinstance(made, Ignored):
             return self._left(body, made)
-        await self._handled(await self._complete(made, body, known))
+        await self._handled(await self.belonging.where(made, body, known))
         return {}
 
     async def _user_changed(self, workspace: Workspace, body: Body) -> None:
@@ -267,57 +267,6 @@ class Intake:
         ways = self.ways
         return Known(workspace.me, people, direct, ways.apps, ways.reactions, ways.every)
 
-    async def _complete(self, made: Envelope, body: Body, known: Known) -> Envelope:
-        """Which conversation a message belongs to, where its thread alone does not say it."""
-        event = made.event
-        if isinstance(event, MessageEdited | MessageDeleted):
-            return await self._as_before(made, body, known)
-        if not made.place.shared or isinstance(event, FormSubmitted):
-            return made
-        address = address_of(made.place.conversation)
-        if isinstance(event, MessageReceived) and address.root is not None and not event.private:
-            self.roots.said_in(address.channel, event.ref.id, address.root)
-        made = await self._in_our_thread(made, known)
-        if isinstance(event, MessageReceived) and not event.in_thread and not (event.summons and not event.private):
-            return await self._loose(made, event)
-        return made
-
-    async def _in_our_thread(self, made: Envelope, known: Known) -> Envelope:
-        """A thread that begins with a card of ours is the conversation that the card was posted for."""
-        address = address_of(made.place.conversation)
-        if address.root is None or address.root.startswith(ROOTLESS):
-            return made
-        ours = await self.roots.conversation_at(known.me.team, address.channel, address.root)
-        return made if ours is None else _moved(made, ours)
-
-    async def _loose(self, made: Envelope, event: MessageReceived) -> Envelope:
-        """Said in the channel, outside any thread: meant for the only intake open there, unless it begins its own."""
-        if event.addressed and not event.private:
-            return made
-        address = address_of(made.place.conversation)
-        place = conversation_of(address.team, address.channel)
-        waiting = [name for name in await self.store.asking(place, LOOKED_AT) if name != made.place.conversation]
-        if len(waiting) == 1:
-            return _moved(made, waiting[0])
-        return _moved(made, place) if event.private else made  # a command of the platform is about the channel
-
-    async def _as_before(self, made: Envelope, body: Body, known: Known) -> Envelope:
-        """Edits and deletions belong where the message did. One that at last names the bot says it anew (b19)."""
-        event = made.event
-        before = await self.store.event(codec.said_before(made))
-        was = before.event if before is not None else None
-        if isinstance(event, MessageEdited):
-            message = _edited_message(body)
-            addressed = isinstance(was, MessageReceived) and was.addressed
-            if codec.names_us(message, known) and not addressed and made.place.shared:
-                said = codec.as_said(message, address_of(made.place.conversation).channel, known, made.event_id)
-                return said if isinstance(said, Envelope) else made
-            if isinstance(was, MessageReceived) and was.text == event.text:
-                made = made.model_copy(update={"event": event.model_copy(update={"unchanged": True})})
-        if before is not None:
-            return _moved(made, before.place.conversation)
-        return await self._in_our_thread(made, known) if made.place.shared else made
-
     # -- small things --------------------------------------------------------------------------------------------
 
     def _left(self, body: Body, why: Ignored) -> Ack:
@@ -354,25 +303,6 @@ class Intake:
         self._answers.add(task)
         task.add_done_callback(self._answers.discard)
 
-    @asynccontextmanager
-    async def _in_order(self, name: str) -> AsyncIterator[None]:
-        """First come, first served within a channel: what is looked up on the way must not change the order."""
-        line = self._lines.setdefault(name, _Line())
-        line.users += 1
-        try:
-            async with line.lock:
-                yield
-        finally:
-            line.users -= 1
-            if not line.users:
-                self._lines.pop(name, None)
-
-
-@dataclass(slots=True)
-class _Line:
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    users: int = 0
-
 
 def _queue_of(body: Body) -> str:
     if body.get("type") == "event_callback":
@@ -380,21 +310,9 @@ def _queue_of(body: Body) -> str:
     return acts.channel_in(body) or acts.user_in(body) or "-"
 
 
-def _moved(made: Envelope, conversation: str) -> Envelope:
-    return made.model_copy(update={"place": made.place.model_copy(update={"conversation": conversation})})
-
-
 def _at_home(body: Body) -> bool:
     view = body.get("view")
     return isinstance(view, Mapping) and view.get("type") == "home"
-
-
-def _edited_message(body: Body) -> Body:
-    event = body.get("event")
-    if not isinstance(event, Mapping):
-        return {}
-    message = event.get("message")
-    return message if isinstance(message, Mapping) else event
 
 
 def _enterprise(body: Body) -> str | None:

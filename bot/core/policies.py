@@ -78,13 +78,15 @@ class Settings(Model):
     """What people set for this place. None = the program's default.
 
     `listed`: people and groups, as `circle.entry` keeps them. `outsiders`: guests and people of other
-    organisations may answer too (RD-12).
+    organisations may answer too (RD-12). Where every message asks for an intake, menus `off` leaves those alone that
+    name no workflow; echoes `off` says nothing of an answer that the card shows.
     """
 
     pack: str | None = None
     answerers: Answerers | None = None
     listed: tuple[str, ...] = ()
     outsiders: bool = False
+    off: tuple[Literal["menus", "echoes"], ...] = ()
 
 
 class Access(Model):

@@ -44,7 +44,7 @@ WITH free AS MATERIALIZED (
     FOR NO KEY UPDATE OF waiting SKIP LOCKED
 )
 UPDATE outbox
-SET lease_until = :until
+SET lease_until = :until, attempts = attempts + CASE WHEN lease_until IS NULL THEN 0 ELSE 1 END
 FROM free
 WHERE outbox.row = free.row
 RETURNING

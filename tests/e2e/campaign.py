@@ -32,7 +32,7 @@ from storage.verify import verify
 from tests.e2e.installed import ASKFIRST
 from tests.fakes.telegram import Person, TelegramServer, WallClock
 
-LEASE = "4"  # seconds
+LEASE = "20"  # seconds, the least that can be set
 END = "Handed to"
 LIFE = 2.0  # seconds that a process serves, on average; some messages take more than one, and have to come through
 PATIENCE = 8.0  # seconds after which a person tries once more
@@ -200,11 +200,12 @@ async def _until(ana: Person, act: Callable[[], Any], words: str, times: int, ch
         seen = mine(ana)
         return any(sum(word in text for text in seen) >= times for word in (words, END))
 
-    for _ in range(300):
+    for tried in range(60):
         await asyncio.sleep(chance.uniform(0, 0.3))
         act()
         try:
-            async with asyncio.timeout(PATIENCE):
+            # Longer each time: words said while an intake is closing hold it back for a minute.
+            async with asyncio.timeout(PATIENCE * min(10, 2**tried)):
                 while not there():  # noqa: ASYNC110 - another process brings it about
                     await asyncio.sleep(0.02)
         except TimeoutError:

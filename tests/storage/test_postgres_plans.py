@@ -13,6 +13,7 @@ ALLOWED = {
     "kept": {"kept"},  # a handful of rows, at the start
     "clarifications": {"clarification"},  # all of them
     "clarified_sessions": {"clarification", "clarification_history"},  # for `verify`, which reads everything
+    "failures": {"event"},  # for people, when something went wrong
     "sweep_outbox": {"outbox", "conversation"},  # once at the end of `db prune`
     "chains": {"audit", "audit_head"},
 }

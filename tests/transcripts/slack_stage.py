@@ -119,14 +119,23 @@ class SlackStage(Shell):
         token = acted.button if button is None else button.token
         shown = noting.posted[name]
         assert shown is not None
-        if shown.channel.kind != "im" and who.id not in shown.channel.members:
+        if who.id not in shown.channel.members:
             shown.channel.members.append(who.id)
-        for drawing in reversed(noting.blocks[name]):  # people press what an older screen shows
-            for block in drawing:
-                for element in block.get("elements", []):
-                    if block["type"] == "actions" and element.get("value") == token:
-                        who._act(shown, block, element, {"text": element["text"], "value": token})
-                        return
+        drawings = noting.blocks[name]
+        if act.drawing:  # people press what an older screen shows
+            drawings = drawings[act.drawing - 1 : act.drawing]
+        shown_there = [
+            (block, element)
+            for drawing in reversed(drawings)
+            for block in drawing
+            if block["type"] == "actions"
+            for element in block["elements"]
+            if element.get("value") == token
+        ]
+        called = [pair for pair in shown_there if button is not None and pair[1]["text"]["text"] == button.label]
+        for block, element in called or shown_there:
+            who._act(shown, block, element, {"text": element["text"], "value": token})
+            return
         block = {"block_id": noting.blocks[name][-1][-1]["block_id"]}
         element = {"type": "button", "action_id": "b0"}
         who._act(shown, block, element, {"text": {"type": "plain_text", "text": token}, "value": token})
@@ -151,18 +160,16 @@ class SlackStage(Shell):
         return self._people[name]
 
     def _room(self, act: Act, who: Person) -> Channel:
-        name = act.room if act.shared else f"{act.room} of {act.person}"
-        if name not in self._rooms:
-            self._rooms[name] = self._server.channel(act.room, who) if act.shared else who.dm
-        room = self._rooms[name]
-        if act.shared and who.id not in room.members:
+        if act.room not in self._rooms:
+            self._rooms[act.room] = self._server.channel(act.room, who) if act.shared else who.dm
+        room = self._rooms[act.room]
+        if who.id not in room.members:  # in a transcript somebody else may act in a private place
             room.members.append(who.id)
         return room
 
     def room_of(self, conversation: str) -> tuple[str, Channel]:
         channel = conversation.partition("/")[0].rpartition(":")[2]
-        found = ((name.partition(" of ")[0], room) for name, room in self._rooms.items() if room.id == channel)
-        return next(found)
+        return next((name, room) for name, room in self._rooms.items() if room.id == channel)
 
     def called(self, user: str) -> str:
         return next(name for name, one in self._people.items() if one.id == user)

@@ -471,6 +471,9 @@ def echo(
         return close(turn, session, round_, lead=[*lead, *done.replaced, *problems])
     if (tapped or (done.conflicts and not done.lines)) and not problems:
         return session
+    quiet = "echoes" in turn.settings.off and not (problems or lead or done.conflicts or round_.undo)
+    if quiet and changed(turn, round_) and round_.open_items:
+        return session
     lines = [*lead, *done.lines, *problems]
     buttons = view.undo_row(round_) if set(round_.undo) & set(done.resolved) else ()
     if round_.open_items:

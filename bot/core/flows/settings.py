@@ -82,6 +82,9 @@ def _changed(turn: Turn, now: Settings, words: Sequence[str]) -> Settings | str:
             return now.model_copy(update={"listed": left})
         case ["outsiders", "on" | "off" as switch]:
             return now.model_copy(update={"outsiders": switch == "on"})
+        case ["menus" | "echoes" as what, "on" | "off" as switch]:
+            left = tuple(one for one in now.off if one != what)
+            return now.model_copy(update={"off": left if switch == "on" else (*left, what)})
     return f"I don't know the setting “{quote(' '.join(words))}”; nothing is changed."
 
 
@@ -100,7 +103,8 @@ def _shown(turn: Turn) -> tuple[str, ...]:
         answers = f"listed ({names})" if answers == "listed" else f"{answers}. Listed: {names}"
     pack = turn.book.pack_for(turn.surface, now.pack).name
     outside = " People from outside may answer too." if now.outsiders else ""
-    return (f"Pack: {pack}. Who may answer in a shared place: {answers}.{outside}", _usage(turn))
+    silent = f" Switched off: {' and '.join(now.off)}." if now.off else ""
+    return (f"Pack: {pack}. Who may answer in a shared place: {answers}.{outside}{silent}", _usage(turn))
 
 
 def _written(one: str, surface: str) -> str:

@@ -59,6 +59,10 @@ def begin(turn: Turn, session: Session, ref: MessageRef) -> Session:
         name=title, parent=spec.parent, user_message_ref=reference(ref),
     )  # fmt: skip
     lines = []
+    if not brief(session.request.text):
+        lines.append(
+            "It has no name, and nothing says yet what it is about; /spec NAME: what it is about — begins one."
+        )
     if parent_name and parent is None:
         lines.append(f"I know no specification “{quote(parent_name)}” here, so nothing is taken over from one.")
     elif parent is not None:

@@ -18,7 +18,7 @@ from bot.core.flows.words import pleasantry
 from bot.core.model import MessageRef
 from bot.core.replies import read_reply
 from bot.core.replies.reading import Reading
-from bot.core.routing import read_menu_answer
+from bot.core.routing import read_menu_answer, route
 from bot.core.state import Routing, Session
 from bot.core.turn import Turn
 
@@ -66,6 +66,10 @@ def summoned(turn: Turn, event: MessageReceived, ref: MessageRef) -> None:
     person, session = event.person, turn.state.current
     if not event.materials and pleasantry(event.text, turn.book.phrases):
         turn.ignore("a pleasantry")
+        return
+    named = event.addressed or route(event.text, event.materials, turn.pack, bot_name=turn.bot_name)
+    if not (named is True or "menus" not in turn.settings.off or named.outcome == "proceed"):
+        turn.ignore("it names no workflow, and menus are switched off here")
         return
     if person.outside:  # RD-12
         turn.audit("access.answer_refused", None, person, reason="from outside")

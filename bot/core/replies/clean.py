@@ -22,6 +22,10 @@ from bot.core.replies.tokens import fold
 
 _ENTITY: Final = re.compile(r"&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z]{2,8}\d{0,2});")
 _ANGLE: Final = re.compile(r"<([@#!][^<>\n]{1,80}|(?:https?|mailto|tel)[^<>\n]{1,2000})>")
+_FILLED_IN: Final = re.compile(r"<([A-Za-z]|\d{1,3})>")  # "1: <B>", as a manual writes what to fill in
+_UNTICKED: Final = re.compile(r"(?m)^[ \t]*(?:[-*•][ \t]*)?\[[ \t]?\][^\n]*\n?")
+_TICK: Final = re.compile(r"(?m)^[ \t]*(?:[-*•][ \t]*)?\[[xX]\][ \t]*")
+_PROMPT_LINE: Final = re.compile(r"(?m)^[ \t]*(\d{1,3})[.):][^\n]{2,300}\?[ \t]*$")
 _LINK: Final = re.compile(r"\[([^\[\]\n]{1,200})\]\(([^()\s]{1,500})\)")
 _FENCE: Final = re.compile(r"```(?:[a-z]{1,12}\n)?")
 _STRUCK: Final = re.compile(r"~~[^~\n]+~~|(?<![\w~])~(?=\S)[^~\n]+~(?![\w~])")
@@ -69,13 +73,15 @@ class Clean(NamedTuple):
 
 
 def clean(raw: str, book: PhraseBook, *, decoded: bool = False) -> Clean:
-    text = raw
+    text = raw.replace("¯\\_(ツ)_/¯", "🤷") if "ツ" in raw else raw
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     if "\u2028" in text or "\u2029" in text:
         text = text.replace("\u2028", "\n").replace("\u2029", "\n")
     if not decoded:
         text = _platform_tokens(text)
+    if "[x]" in text or "[X]" in text:
+        text = _ticked(text)
     if "](" in text:
         text = _LINK.sub(_label, text)
     if "`" in text:
@@ -99,9 +105,17 @@ def clean(raw: str, book: PhraseBook, *, decoded: bool = False) -> Clean:
     return Clean(text, norm, origin, starred, struck, quoted, paste)
 
 
+def _ticked(text: str) -> str:
+    """A copied list with one of its boxes ticked: the boxes left empty are not what was chosen."""
+    if not _UNTICKED.search(text):
+        return text
+    return _PROMPT_LINE.sub(r"\1:", _TICK.sub("", _UNTICKED.sub("", text)))
+
+
 def _platform_tokens(text: str) -> str:
     if "<" in text:
         text = _ANGLE.sub(_angle, text)
+        text = _FILLED_IN.sub(r"\1", text)
     if "&" in text:
         text = _ENTITY.sub(lambda found: html.unescape(found.group()), text)
     return text

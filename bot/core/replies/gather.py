@@ -1,27 +1,41 @@
 """Statements are gathered: which words go to which question, and what is said of the round as a whole.
 
-An item counts only in company where its form alone proves little: a bare "2 …" with words, a letter found inside
-running text, anything behind long prose (RP-1). Words that no statement claims are kept as the general remark; a
+Words that no statement claims are kept as the general remark; a
 letter or a number among them holds an acceptance back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from bot.core.replies.exceptions import restricted
-from bot.core.replies.letters import AFTER_A
 from bot.core.replies.message import Message
 from bot.core.replies.reading import ItemError, Slot
+from bot.core.replies.remarks import AFTER_A, against, negated, with_note
 from bot.core.replies.statement import Statement
 from bot.core.replies.typed import read_typed
-from bot.core.replies.value import Value, letter_ends, skip_leads
+from bot.core.replies.value import Value, asks, letter_ends
 from bot.core.replies.values import read_value, without_courtesy
 
+_FORCED = {
+    "skip": "skip",
+    "leave": "skip",
+    "unsure": "unsure",
+    "later": "deferred",
+    "withdraw": "unclear",
+    "reject": "needs_answer",
+    "explain": "question",
+    "recommended": "recommended",
+    "slip": "unclear",
+    "discuss": "deferred",
+    "both": "multiple",
+    "conditional": "conditional",
+    "same": "same",
+    "negate": "refused",
+    "agree": "ambiguous_agreement",
+    "negative": "negative_only",
+}  # what the verb of a statement settles
 _NEVER_WORDS = tuple("BCDEFGH")  # capitals that are no word of their own
-_LED_IN = ("polite", "lead", "agree", "filler", "option", "article", "for", "note", "item", "correct")
-_LONG_PROSE = 40  # words of running text before the first item that make the message no answer (RP-1)
 
 
 @dataclass(slots=True)
@@ -33,6 +47,7 @@ class Sums:
     subs: dict[int, list[tuple[str, Value]]] = field(default_factory=dict)
     unknown: list[int] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    asides: list[tuple[int, str]] = field(default_factory=list)  # questions about what is not answered elsewhere
     conflicts: set[int] = field(default_factory=set)
     same: tuple[Value, int] | None = None
     rest: Value | None = None
@@ -47,92 +62,6 @@ class Sums:
     ranged_yes: bool = False
     loose: bool = False  # words that belong to no statement
     cluttered: bool = False  # a letter among those words: part of an answer that could not be placed
-
-
-def in_company(msg: Message, statements: Sequence[Statement]) -> list[Statement]:
-    """Drop items that count only beside others: a bare "2 …" in words, a letter found in running text, and
-    whatever stands in or behind long prose."""
-    items = [s for s in statements if s.kind == "item"]
-    excepting = any(s.kind == "except" for s in statements)
-    dropped: list[Statement] = []
-    if items and items[0].buried and not _led_in(msg, items[0].first):
-        alone = not any(_chooses(msg, item) for item in items[1:])
-        if alone or _counted(msg, items) or any(_is_said(msg, item) for item in items):
-            dropped = items
-        elif not any(_chooses(msg, s) and (s.bound, s.glued) == (items[0].bound, items[0].glued) for s in items[1:]):
-            dropped = items[:1]
-    elif len(items) == 1:
-        item = items[0]
-        if item.weak or _in_passing(msg, item) or (not excepting and _says_nothing(msg, item)):
-            dropped = items
-    first = items[0].first if items else 0
-    spoken = sum(t.kind in ("word", "char") for t in msg.tokens[:first])
-    if items and spoken > _LONG_PROSE and (spoken > 4 * _LONG_PROSE or not items[0].on_line):
-        start = _list_below(msg, items)
-        if start is None:
-            return []
-        dropped = items[: items.index(start)]
-    gone = {id(s) for s in dropped}
-    return [replace(s, kind="words") if id(s) in gone else s for s in statements]
-
-
-def _counted(msg: Message, items: Sequence[Statement]) -> bool:
-    """ "Take exit 3 B": the number belongs to the noun right before it, which is none of the grammar's words."""
-    at = items[0].first - 1
-    noun = at >= 0 and msg.tokens[at].kind == "word" and not msg.any_at((*_LED_IN, "and", "disagree", "skip"), at)
-    return noun and not any(item.bound or item.glued for item in items)
-
-
-def _is_said(msg: Message, item: Statement) -> bool:
-    """ "Rooms 1A and 2B are booked": something is said of it, it chooses nothing."""
-    at = skip_leads(msg, item.start, msg.count)
-    return bool(msg.letter(at) and msg.at("copula", at + 1)) and not msg.at("verdict", at + 1)
-
-
-def _in_passing(msg: Message, item: Statement) -> bool:
-    """ "The 2a branch is broken", "I have 2 B vitamins": unbound, with words before it and read on after it."""
-    at = item.start
-    if item.bound or item.tail >= 0 or not msg.letter(at) or at + 1 >= msg.count or item.first == 0 == item.start - 1:
-        return False
-    ahead = msg.at("article", item.first) or msg.skip_decoration(0, item.first) < item.first
-    return bool(ahead) and msg.tokens[at + 1].kind == "word" and not msg.any_at(AFTER_A, at + 1)
-
-
-def _chooses(msg: Message, item: Statement) -> bool:
-    return bool(msg.letter(skip_leads(msg, item.start, msg.count))) and not item.weak
-
-
-def _list_below(msg: Message, items: Sequence[Statement]) -> Statement | None:
-    """The first item of a list that stands below long prose: each on a line of its own, down to the end."""
-    below: Statement | None = None
-    for item in reversed(items):
-        if not (item.on_line and item.bound):
-            break
-        below = item
-    if below is None or (
-        below is items[-1] and not (msg.tokens[below.first - 1].kind == "para" and _chooses(msg, below))
-    ):
-        return None
-    return below
-
-
-def _says_nothing(msg: Message, item: Statement) -> bool:
-    if item.value_end >= 0 or item.forced or msg.skip_decoration(item.start, item.end) < item.end:
-        return False
-    return not any(msg.is_picture(i) for i in range(item.start, item.end))
-
-
-def _led_in(msg: Message, first: int) -> bool:
-    """Whether only courtesy and words of choosing stand before a single item found in running text."""
-    i = 0
-    while i < first:
-        stop = msg.any_at(_LED_IN, i)
-        if not stop and msg.tokens[i].kind in ("mark", "line", "mention"):
-            stop = i + 1
-        if not stop:
-            return False
-        i = stop
-    return True
 
 
 def take(msg: Message, sums: Sums, statement: Statement, following: Statement | None) -> None:
@@ -154,6 +83,7 @@ def take(msg: Message, sums: Sums, statement: Statement, following: Statement | 
             statement.start,
         )
         tail = statement.tail if statement.tail >= 0 else head
+        end = _without_joint(msg, tail, end)
         if any(msg.at("recommended", i, statement.end) for i in msg.places("recommended", tail, statement.end)):
             sums.accepted = True
         elif end > tail and msg.skip_decoration(tail, end) < end:
@@ -200,15 +130,23 @@ def _take_rest(msg: Message, sums: Sums, statement: Statement) -> None:
         value = Value("recommended")
     sums.rest = value if value.kind in ("letter", "recommended", "skip", "ambiguous_agreement") else None
     tail = statement.tail if statement.tail >= 0 else end
-    last = statement.end
-    while last > tail and any(
-        msg.any_at(("note", "limit", "and"), k) == last for k in range(max(tail, last - 2), last)
-    ):
-        last -= 1  # a "but" before the next statement
+    last = _without_joint(msg, tail, statement.end)
     if msg.skip_decoration(tail, last) < last:
         sums.notes.append(msg.words(tail, last))
         bulk = sums.rest is not None and sums.rest.kind == "recommended"
         sums.unplaced = sums.unplaced or (bulk and restricted(msg, tail, last))
+
+
+def _without_joint(msg: Message, start: int, end: int) -> int:
+    """Without a "but" before the next statement."""
+    while end > start:
+        joint = next(
+            (k for k in range(max(start, end - 3), end) if msg.any_at(("note", "limit", "and"), k) == end), end
+        )
+        if joint == end and not msg.is_edge(end - 1):
+            break
+        end = min(joint, end - 1)
+    return end
 
 
 def _core_end(msg: Message, statement: Statement) -> int:
@@ -247,6 +185,8 @@ def _take_words(msg: Message, sums: Sums, statement: Statement) -> None:
         if token.kind == "num" and token.value in msg.by_number and not msg.at("unit", k + 1):
             sums.cluttered = True
     letter = msg.letter(i, end)
+    if letter and msg.is_mark(i + 1, ".") and _may_be_name(msg, i + 2) and any(msg.is_break(k) for k in range(i)):
+        letter = ""  # "A. Schmidt" below the answers
     reads_on = i + 1 < end and msg.tokens[i + 1].kind == "word"
     wordlike = letter in ("I", "E", "O", "Y", "U") and msg.tokens[i].lower
     if letter and not letter.startswith("~") and not reads_on and not wordlike:
@@ -255,7 +195,18 @@ def _take_words(msg: Message, sums: Sums, statement: Statement) -> None:
     sums.notes.append(msg.words(start, end))
 
 
+def _may_be_name(msg: Message, i: int) -> bool:
+    if i >= msg.count:
+        return False
+    token = msg.tokens[i]
+    return token.end - token.start > 1 and msg.clean.norm[token.start].isupper()
+
+
 def _take_item(msg: Message, sums: Sums, item: Statement, following: Statement | None) -> None:
+    if item.forced == "aside":
+        sums.asides.append((item.numbers[0], msg.words(item.first, item.end)))
+        sums.notes.append(msg.words(item.first, item.end))
+        return
     sums.corrected = sums.corrected or item.changed
     start, end = item.start, item.end
     if item.value_end < 0 and not item.forced:
@@ -332,30 +283,36 @@ def _spread(msg: Message, item: Statement, start: int, end: int) -> list[Value] 
 
 
 def _item_value(msg: Message, item: Statement, start: int, end: int, slot: Slot) -> Value:
-    forced = {
-        "skip": "skip", "leave": "skip", "unsure": "unsure", "later": "deferred", "withdraw": "unclear",
-        "reject": "needs_answer", "explain": "question", "recommended": "recommended", "slip": "unclear",
-        "same": "same", "negate": "refused", "agree": "ambiguous_agreement", "negative": "negative_only",
-    }  # fmt: skip
+    if item.forced == "negative" and (named := msg.letters_in(start, item.tail)):
+        rather = negated(msg, named[-1], end, slot, msg.words(item.first, end))
+        if rather.kind == "letter":
+            return rather  # "don't do A on 1, do B"
     if item.forced == "agree" and slot.form == "validate":
         return Value("confirm", said=msg.words(item.first, item.end))
     if item.forced:
-        return Value(forced[item.forced], number=item.like, said=msg.words(item.first, item.end))
+        return Value(_FORCED[item.forced], number=item.like, said=msg.words(item.first, item.end))
     if slot.form != "choice":
         return read_typed(msg, start, end if item.value_end < 0 else item.value_end, slot)
     if item.value_end < 0:
         return read_value(msg, start, end, slot, glued=item.glued)
     value = read_value(msg, start, item.value_end, slot, glued=True)
     if item.tail < end and msg.skip_decoration(item.tail, end) < end:
-        if msg.is_mark(item.tail, "?"):
-            return Value("tentative", letter=value.letter, said=msg.words(item.first, end))
         if msg.at("and", end - 1) == end:
             end -= 1
+        if value.kind == "letter" and value.letter in slot.letters and value.letter != slot.other:
+            return with_note(msg, value.letter, item.tail, end, slot, msg.words(item.first, end))
+        if msg.is_mark(item.tail, "?"):
+            return Value("tentative", letter=value.letter, said=msg.words(item.first, end))
         text = msg.words(item.tail, end)
         if not text:
             return value
         if value.kind == "other" or value.letter == slot.other:
             return Value("other", text=text, said=text)
+        if value.kind == "recommended" and asks(msg, item.tail, end):
+            return Value("question", said=text)
+        turned = against(msg, "", item.tail, end, slot, text) if value.kind == "recommended" else None
+        if turned is not None:
+            return turned
         if value.kind in ("letter", "recommended"):
             return replace(value, note=text, complete=False)
     return value

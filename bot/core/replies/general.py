@@ -24,7 +24,10 @@ _COVER: Final = (
     "option", "for", "everywhere", "number", "unsure", "carry_on",
 )  # fmt: skip
 
-_TAKES: Final = ("withdraw", "reject", "skip", "unsure", "explain", "later", "leave", "agree", "negate")
+_TAKES: Final = (
+    "withdraw", "reject", "skip", "unsure", "explain", "later", "leave", "agree", "negate", "negative", "discuss",
+    "both",
+)  # fmt: skip
 # What a statement may begin with; most words are none of these, and are passed by.
 _TAKES_NUMBERS: Final = frozenset(_TAKES)
 _LEADS: Final = frozenset(("lead", "option", "article"))
@@ -39,11 +42,16 @@ def value_first(msg: Message, i: int, inside: bool = False) -> Statement | None:
     for name in () if _TAKES_NUMBERS.isdisjoint(found) else _TAKES:
         if name not in found or found[name][0] < msg.at("cancel", i) or (inside and name in ("agree", "negate")):
             continue
-        if name == "agree" and not msg.at("for", found[name][0]):
+        if name in ("agree", "both") and not msg.at("for", found[name][0]):
+            continue
+        named = found[name][0]
+        if name == "discuss" and (named >= msg.count or not (msg.tokens[named].value >= 0 or msg.at("item", named))):
             continue
         j = skip_fill(msg, found[name][0])
         at = skip_leads(msg, found[name][0], msg.count)
-        if name == "negate" and msg.letter(at) and (joint := msg.at("for", at + 1)):
+        if name == "negative" and not msg.letter(at):
+            continue
+        if name in ("negate", "negative") and msg.letter(at) and (joint := msg.at("for", at + 1)):
             return numbered_tail(msg, i, i, at + 1, joint, "negative")
         statement = numbered_tail(msg, i, i, found[name][0], j, name)
         if statement is not None:
@@ -56,7 +64,8 @@ def value_first(msg: Message, i: int, inside: bool = False) -> Statement | None:
         if msg.is_mark(stop, "(") and (inner := msg.at("recommended", stop + 1)) and msg.is_mark(inner, ")"):
             stop = inner + 1
     else:
-        stop = msg.any_at(("recommended", "delegate", "ordinal", "last", "accept"), at)
+        stop = msg.any_at(("recommended", "delegate", "ordinal", "last", "accept"), at) or _ranked(msg, i, at)
+        at = i if stop == at + 1 and msg.tokens[at].kind == "num" else at
         if not stop and (stop := msg.at("other", at)) and not msg.at("for", stop):
             return None
         if not stop:
@@ -68,12 +77,30 @@ def value_first(msg: Message, i: int, inside: bool = False) -> Statement | None:
                 break
             stop = more
     stop = stop if msg.at("for", stop) else msg.at("verdict", stop) or stop
-    joint = msg.at("for", stop) or (stop if msg.at("rest", stop) else 0)
+    if msg.is_mark(stop, "(") and msg.at("for", stop + 1):
+        stop += 1  # "B (for 1)"
+    unknown = msg.letter(at) and msg.letter(at) not in msg.offered  # Portuguese "o resto"
+    joint = msg.at("for", stop) or (stop if msg.at("rest", stop) and not unknown else 0)
     if not joint:
-        if not msg.at("accept", at):
+        if not msg.at("accept", at) and not (msg.at("delegate", at) and _left_alone(msg, stop)):
             return None
         joint = stop
     return numbered_tail(msg, i, at, stop, joint, "" if not msg.at("accept", at) else "recommended")
+
+
+def _ranked(msg: Message, i: int, at: int) -> int:
+    """ "Option 2 for 1": past the option's number."""
+    if not any(msg.at("option", k) == at for k in range(i, at)) or at >= msg.count:
+        return 0
+    return at + 1 if msg.tokens[at].kind == "num" and msg.at("for", at + 1) else 0
+
+
+def _left_alone(msg: Message, i: int) -> bool:
+    """ "You pick 2": a number of the round without a value of its own."""
+    numbers = numbers_at(msg, i, tail=True)
+    return (
+        numbers is not None and all(n in msg.by_number for n in numbers.values) and not begins_value(msg, numbers.end)
+    )
 
 
 def _label_first(msg: Message, i: int, at: int) -> Statement | None:
@@ -108,12 +135,16 @@ def numbered_tail(msg: Message, first: int, value: int, value_end: int, j: int, 
         and (begins_value(msg, numbers.end) or msg.at("and", value_end))
     ):
         return None  # "accept recommendations and 2: C"
+    if numbers is not None and forced in ("unsure", "agree") and begins_value(msg, numbers.end):
+        return None  # "hmm 1 A"
     ended = numbers is not None and (msg.is_edge(numbers.end) or bool(msg.at("polite", numbers.end)))
     if numbers is None or (numbers.word and not numbers.noun and forced and not ended):
         return None
     if not any(n in msg.by_number for n in numbers.values) and not numbers.noun and forced:
         return None
-    if msg.at("unit", numbers.end) or (numbers.end < msg.count and msg.letter(numbers.end) and forced == ""):
+    if msg.at("unit", numbers.end) or (
+        numbers.end < msg.count and msg.letter(numbers.end) in msg.offered - {""} and forced == ""
+    ):
         return None
     return Statement(
         "item", first, value, numbers.end, numbers.values, value_end=value_end, tail=numbers.end,
@@ -127,23 +158,34 @@ def rest_at(msg: Message, i: int) -> Statement | None:
     j = i
     for _ in range(4):
         stop = msg.any_at(("filler", "article", "lead", "for"), j)
-        if not stop or msg.at("rest", j) or msg.letter(j):
+        if not stop or msg.at("rest", j) or (msg.letter(j) and msg.letter(j) in msg.offered):
             break
         j = stop
     stop = msg.at("rest", j)
     if not stop:
         return None
     k = msg.skip_marks(stop, msg.count, ":-=,")
+    offered = msg.offered | frozenset(f"~{letter}" for letter in msg.offered)
     for _ in range(4):
-        more = msg.any_at(("filler", "item", "suffix"), k)
-        if not more or msg.any_at(("recommended", "delegate", "skip"), k) or msg.letter(k):
+        more = msg.any_at(("filler", "item", "suffix", "unsure", "content"), k)
+        if not more or msg.any_at(("recommended", "delegate", "skip"), k) or msg.letter(k) in offered:
             break
-        k = more
+        k = msg.skip_marks(more, msg.count, ",")
     at = skip_leads(msg, k, msg.count)
     if msg.letter(at) and (letter_ends(msg, at, msg.count) or msg.any_at(("polite", "note"), at + 1)):
         return Statement("rest", i, k, at + 1)
     for position in (k, at):
         end = msg.any_at(("recommended", "delegate", "skip", "agree", "accept"), position)
+        if end and end == msg.at("agree", position):  # "Rest passt so wie vorgeschlagen"
+            named = end
+            while (
+                named < msg.count
+                and not msg.at("recommended", named)
+                and (more := msg.any_at(("filler", "agree"), named))
+            ):
+                named = more
+            if msg.at("recommended", named):
+                position, end = named, msg.at("recommended", named)
         if end:
             return Statement("rest", i, position, end)
     return None
@@ -151,7 +193,7 @@ def rest_at(msg: Message, i: int) -> Statement | None:
 
 def same_at(msg: Message, i: int) -> Statement | None:
     """ "all A", "B for all", "B everywhere"."""
-    stop = msg.at("all", i)
+    stop = msg.any_at(("all", "everywhere"), i) or (msg.at("both", i) if len(msg.open) == 2 else 0)
     if stop:
         j = stop
         for _ in range(4):
@@ -187,13 +229,16 @@ def accept_at(msg: Message, i: int, inside: bool) -> Statement | None:
     if (greeted := msg.at("polite", i)) and msg.is_mark(greeted, ",") and msg.agrees(i) < greeted:
         return None
     j = i
-    named = taken = delegated = negated = whole = narrowed = False
+    named = taken = delegated = negated = whole = narrowed = doubted = False
     end = 0
     while j < msg.count:
         found = msg.found(j)
         if "content" in found:
             j = found["content"][0]
             continue
+        if "all" in found and msg.at("except", found["all"][0]) and (taken or named):
+            j = end = found["all"][0]
+            break
         if "except" in found or msg.is_break(j) or (end and msg.limits(j) and "negate" not in found):
             break
         if end and ("later" in found or "put_off" in found) and not msg.any_at(_COVER, j):
@@ -214,6 +259,9 @@ def accept_at(msg: Message, i: int, inside: bool) -> Statement | None:
         narrowed = narrowed or (not end and "limit" in found) or (not end and (few or "ordinal" in found))
         if "delegate" in found and msg.acts(j):
             break
+        if "hedge" in found and not end and not msg.any_at(_COVER, j):
+            narrowed, j = True, found["hedge"][0]
+            continue
         if "negate" in found and not (named or delegated):
             negated = True
             j = found["negate"][0]
@@ -228,6 +276,7 @@ def accept_at(msg: Message, i: int, inside: bool) -> Statement | None:
         if not stop:
             break
         longest = {name for name in found if found[name][0] == stop}
+        doubted = (doubted or "unsure" in longest) and not msg.is_separator(stop if stop < msg.count else j)
         named = named or "recommended" in longest
         delegated = delegated or "delegate" in longest
         taken = taken or "accept" in longest
@@ -243,7 +292,7 @@ def accept_at(msg: Message, i: int, inside: bool) -> Statement | None:
         return None
     j = max(j, end)
     statement = Statement("accept", i, i, j)
-    statement.negated = negated
+    statement.negated = negated or (doubted and not delegated and msg.acts(_verb(msg, i, end)))
     statement.delegated = delegated and not (named or taken)
     statement.condition = narrowed or bool(msg.at("conditional", j))
     statement.asked = msg.asked(j)
@@ -253,18 +302,32 @@ def accept_at(msg: Message, i: int, inside: bool) -> Statement | None:
     return statement
 
 
+def _verb(msg: Message, i: int, end: int) -> int:
+    """Where the first word of taking stands: "I'm not sure I'd accept …"."""
+    return next((k for k in range(i, end) if msg.any_at(("accept", "recommended"), k)), i)
+
+
 def _scoped(msg: Message, first: int, i: int) -> Statement | None:
     """ "I accept your recommendation on 2 only": an acceptance for these questions and no others."""
     numbers = numbers_at(msg, i)
     if numbers is None or numbers.word or not all(n in msg.by_number for n in numbers.values):
         return None
+    refused = any(msg.at("negate", k) for k in range(first, i))
     end = numbers.end
     while stop := msg.any_at(("limit", "polite"), end):
         end = stop
     if not msg.is_edge(end) and not msg.any_at(("and", "note", "except"), end):
         return None
     return Statement(
-        "item", first, i, end, numbers.values, tail=end, forced="recommended", bound=True, ranged=numbers.ranged
+        "item",
+        first,
+        i,
+        end,
+        numbers.values,
+        tail=end,
+        forced="reject" if refused else "recommended",
+        bound=True,
+        ranged=numbers.ranged,
     )
 
 

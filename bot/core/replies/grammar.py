@@ -37,12 +37,14 @@ from bot.core.replies.items import (
     turned,
 )
 from bot.core.replies.message import Message
-from bot.core.replies.numbering import Numbers, bind_at, goes_on, numbers_at
-from bot.core.replies.retract import hedged_first, taken_back, told_after
+from bot.core.replies.numbering import Numbers, begins_value, bind_at, goes_on, numbers_at
+from bot.core.replies.retract import asked_aside, hedged_first, taken_back, told_after
 from bot.core.replies.statement import Place, Statement
 from bot.core.replies.value import letter_ends, skip_leads
 
 _GIVEN: Final = frozenset(("missed", "change"))
+_EXCEPTED: Final = ("letter", "ordinal", "recommended", "skip", "later", "unsure", "put_off")
+_PUT_ASIDE: Final = ("discuss", "later", "unsure", "explain")
 _OPENERS: Final = "\"“”„«‘'「『([{|<*~•#-"
 
 
@@ -105,7 +107,7 @@ class Parser:
                 place = "sep" if place != "line" else place
                 i += 1
                 continue
-            elif place != "mid" and (joined := msg.at("and", i) or (i + 1 if token.fold in "&+" else 0)):
+            elif place != "mid" and (joined := self._joint(i)):
                 place = "conn"
                 i = joined
                 continue
@@ -185,6 +187,21 @@ class Parser:
         alike = self._weak_style and msg.letter(item.start) and letter_ends(msg, item.start, msg.count)
         return stop if item.bound or item.glued or alike else 0
 
+    def _begins_list(self, i: int) -> bool:
+        """Whether a question with its letter comes at `i`."""
+        i = self.msg.skip_marks(i, self.msg.count, ":,")
+        numbers = numbers_at(self.msg, i) if i < self.msg.count and self.msg.tokens[i].kind == "num" else None
+        return numbers is not None and begins_value(self.msg, numbers.end)
+
+    def _opens(self, item: Statement, i: int) -> bool:
+        """Whether nothing has been said on the item yet, so that a question is its value."""
+        return item.tail < 0 and not self.msg.letter(skip_leads(self.msg, item.start, i))
+
+    def _joint(self, i: int) -> int:
+        """Past "and"; the "n" of "n/a" is none."""
+        joined = self.msg.at("and", i) or (i + 1 if self.msg.tokens[i].fold in "&+" else 0)
+        return joined if joined and joined >= self.msg.at("skip", i) else 0
+
     # -- bookkeeping -----------------------------------------------------------------------------------------
 
     def _open_words(self, open_item: Statement | None, i: int, blank: bool) -> Statement | None:
@@ -215,6 +232,9 @@ class Parser:
         if item.tail >= 0:
             return item.tail, "done"
         i = item.start
+        dash = i + 1 if msg.is_mark(i, "-") else i
+        if item.bound and (dash > i or msg.is_mark(i - 1, ":).-")) and self._begun(dash, item.numbers[-1:]):
+            return dash, "sep"  # "1: 2: A": nothing on 1
         if i >= msg.count or msg.is_break(i):
             return i, "line"
         if msg.is_separator(i) and not msg.is_mark(i, "?"):
@@ -234,6 +254,15 @@ class Parser:
             return i + 1, "done"
         return i + 1, "mid"
 
+    def _begun(self, i: int, before: tuple[int, ...]) -> bool:
+        """Whether another item begins right at the value of one."""
+        msg = self.msg
+        if i + 1 >= msg.count or msg.tokens[i].kind != "num" or msg.tokens[i].value not in msg.by_number:
+            return False
+        further = not before or msg.tokens[i].value > before[0]
+        bound = msg.is_mark(i + 1, ":)") and not msg.is_edge(i + 2)
+        return further and msg.glued(i + 1) and (bound or bool(msg.letter(i + 1)))
+
     # -- statements ------------------------------------------------------------------------------------------
 
     def _statement(self, i: int, place: Place, open_item: Statement | None) -> Statement | None:
@@ -248,6 +277,19 @@ class Parser:
                 aside = taken_back(msg, i) or (None if open_item else hedged_first(self, i, place))
                 if aside is not None:
                     return aside
+        if open_item is not None and place in ("sep", "conn", "done") and not self._opens(open_item, i):
+            if (asked := asked_aside(msg, i)) is not None:
+                return asked
+            after = msg.any_at(("note", "and"), i)
+            put = value_first(msg, after) if 0 < after < msg.count else None
+            if put is not None and put.forced in _PUT_ASIDE and self._seen.isdisjoint(put.numbers):
+                put.first = i  # "1 B, but let's discuss 2"
+                return put
+        if place == "sep" and (others := msg.at("rest", i)) and self._begins_list(others):
+            listed = self.numbers_statement(self.msg.skip_marks(others, msg.count, ":,"), place)
+            if listed is not None:
+                listed.first = i  # "the others: 1 C, 3 A"
+                return listed
         slip = slip_at(self.msg, i, self.items) if place == "line" else None
         numbered = slip or self.numbers_statement(i, place)
         if numbered is not None and numbered.weak and open_item is not None and not self._has_value(open_item, i):
@@ -282,6 +324,8 @@ class Parser:
         given = place != "mid" and not _GIVEN.isdisjoint(msg.found(i))
         if given and (later := supplied(msg, i) or changed_at(msg, i)) is not None:
             return later
+        if msg.any_at(("skip", "unsure", "later"), i) > msg.any_at(("item", "for", "article", "number"), i) > 0:
+            return None  # "no answer for 2"
         if (
             place != "done"
             and msg.tokens[i].kind == "num"
@@ -316,6 +360,10 @@ class Parser:
         if not bind and glued and (sub := sub_item(self.msg, numbers, start)) is not None:
             sub.first = first
             return sub
+        narrowed = msg.at("limit", start) if not bind else 0
+        if narrowed and msg.is_mark(narrowed, ":="):
+            start, bind = bind_at(msg, narrowed)  # "2 only: C"
+            bound = True
         core = core_at(self.msg, start, loose=not (bound or glued))
         if numbers.word and not core and msg.letter(start) and msg.at("number", start + 1):
             core = "letter"
@@ -323,6 +371,9 @@ class Parser:
             return None  # Russian "раз в неделю": the letter is a preposition
         item = Statement("item", first, start, start, numbers.values, glued=glued, bound=bound, ranged=numbers.ranged)
         following = numbers.values[0] == self._last + 1
+        if not bind and len(numbers.values) > 1 and (every := msg.at("all", start)) and msg.letter(every):
+            start = item.start = item.end = every  # "1, 2, 3 all B"
+            core = core_at(msg, start, loose=True)
         excepts = excepting(self.out)
         if (stop := msg.at("becomes", start)) and msg.at("correct", start) == stop:
             start = item.start = item.end = stop
@@ -331,11 +382,11 @@ class Parser:
             return others
         if excepts and place in ("sep", "conn", "line"):
             named = msg.at("which", msg.skip_marks(numbers.end, msg.count, ",-:;"))
-            if named and core_at(msg, named, loose=False) in ("letter", "ordinal", "recommended", "skip"):
+            if named and core_at(msg, named, loose=False) in _EXCEPTED:
                 item.start = item.end = named
                 item.bound = True
                 return item
-            if core == "empty":
+            if core == "empty" or (bind in (",", ";") and core in ("unsure", "later", "put_off", "skip")):
                 return item
         if excepts and msg.is_mark(start, "("):
             item.bound = True
@@ -345,7 +396,12 @@ class Parser:
             core, bound, item.bound = "ordinal", True, True
         if bind in (",", ";") and not core and not numbers.noun:
             return None
-        if bind in (",", ";") and core not in ("letter", "recommended", "skip") and not (numbers.noun or led):
+        opened = following and self.items > 0 and core in ("unsure", "later")  # "1, B; 2, no idea"
+        if (
+            bind in (",", ";")
+            and core not in ("letter", "recommended", "skip")
+            and not (numbers.noun or led or opened)
+        ):
             return None
         listed = self.items > 0 and bool(bind) and core in ("unsure", "skip", "later", "recommended")
         if numbers.word and not numbers.noun and core != "letter" and not (listed and known and place != "mid"):

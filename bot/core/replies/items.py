@@ -34,6 +34,8 @@ def core_at(msg: Message, i: int, *, loose: bool) -> str:
     if i >= msg.count or msg.is_break(i):
         return "empty"
     if msg.is_separator(i):
+        if msg.is_mark(i, "?") and not loose and msg.is_edge(i + 1):
+            return "unsure"
         return "" if msg.is_mark(i, "?") else "empty"
     if msg.is_mark(i, "([") and msg.letter(i + 1) and msg.is_mark(i + 2, ")]"):
         return "letter"
@@ -48,7 +50,7 @@ def core_at(msg: Message, i: int, *, loose: bool) -> str:
                 and not ends
                 and letter == "A"
                 and not msg.letter(at + 1)
-                and not msg.any_at(("note", "for", "and", "or", "polite"), at + 1)
+                and not msg.any_at(("note", "for", "and", "or", "polite", "correct"), at + 1)
             ):
                 return "letter"
         elif (ends and not loose and len(msg.tokens) > at) or (ends and not msg.any_at(_CORE, at)):
@@ -96,7 +98,18 @@ def letters_first(msg: Message) -> list[Statement] | None:
     i = 0
     while i < msg.count:
         letter = msg.tokens[i].letter
-        at = i + 2 if msg.is_mark(i + 1, "-:=") else i + 1
+        at = i + 2 if msg.is_mark(i + 1, "-:=/") else i + 1
+        if (
+            letter
+            and msg.is_mark(i + 1, "(")
+            and msg.is_mark(i + 3, ")")
+            and msg.tokens[i + 2].value in msg.by_number
+        ):
+            pairs.append(
+                Statement("item", i, i, i + 4, (msg.tokens[i + 2].value,), value_end=i + 1, tail=i + 4, bound=True)
+            )
+            i += 4
+            continue
         number = msg.tokens[at].value if letter and at < msg.count else -1
         if number >= 0 and (msg.glued(at) or at > i + 1):
             if letter not in msg.offered or (at > i + 1 and number not in msg.by_number):
@@ -118,7 +131,16 @@ def letters_first(msg: Message) -> list[Statement] | None:
 
 def open_ended(msg: Message, item: Statement, i: int) -> bool:
     """Whether "otherwise" at `i` belongs to the item: nothing chosen yet, or chosen under a condition."""
-    plain = msg.letter(skip_leads(msg, item.start, i)) and msg.at("rest", i) > msg.at("otherwise", i)
+    at = skip_leads(msg, item.start, i)
+    over = msg.at("rest", i) > msg.at("otherwise", i)
+    named = msg.at("recommended", msg.skip_marks(msg.at("otherwise", i), msg.count, ",:"))
+    if not named:  # "sonst alles Standard"
+        filled = msg.skip_marks(msg.at("otherwise", i), msg.count, ",:")
+        for _ in range(4):
+            filled = msg.any_at(("filler", "all", "article"), filled) or filled
+        named = msg.at("recommended", filled)
+    over = over or bool(named and msg.skip_marks(at + 1, i, ",.;-") == i)  # "2 A, otherwise as proposed"
+    plain = msg.letter(at) and over
     return not plain or msg.next(("conditional", "limit"), item.start) < i
 
 

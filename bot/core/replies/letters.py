@@ -14,14 +14,10 @@ from typing import Final
 from bot.core.replies.labels import by_label
 from bot.core.replies.message import WORDLIKE, Message
 from bot.core.replies.reading import Slot
-from bot.core.replies.value import Value, asks, letter_ends, note_of, other_words, skip_leads
+from bot.core.replies.remarks import AFTER_A, against, negated, with_note
+from bot.core.replies.value import Value, article_a, asks, letter_ends, skip_leads
 
 _JOINTS: Final = "+/&,-"
-_AT_TIMES: Final = ("later", "put_off", "time", "pause")
-AFTER_A: Final = (
-    "note", "polite", "for", "recommended", "correct", "agree", "except", "and", "or", "later", "ordinal",
-    "hedge", "verdict", "rest", "copula", "everywhere",
-)  # fmt: skip
 
 AFTER_TWO: Final = (*AFTER_A, "both", "filler", "item", "option", "all", "skip", "unsure")
 
@@ -33,16 +29,16 @@ def lettered(msg: Message, start: int, end: int, slot: Slot, said: str, glued: b
     if (stop := msg.at("alternative", at, end)) and _offers(msg, stop, end):
         return Value("tentative", said=said)
     hedged = msg.at("hedge", at, end)
-    if hedged:
+    if hedged and hedged >= (msg.any_at(("negate", "negative"), at, end) or 0):
         after = skip_leads(msg, hedged, end)
         if msg.letter(after, end) and letter_ends(msg, after, end):
             return Value("tentative", letter=msg.letter(after), said=said)
         return None
-    negated = msg.at("negate", at, end) or msg.at("negative", at, end)
-    if negated:
-        after = skip_leads(msg, negated, end)
+    refused = msg.at("negate", at, end) or msg.at("negative", at, end)
+    if refused:
+        after = skip_leads(msg, refused, end)
         if msg.letter(after, end):
-            return _after_negation(msg, after, end, slot, said)
+            return negated(msg, after, end, slot, said)
         return Value("negative_only", said=said) if _named_after(msg, after, end) else None
     if msg.is_mark(at, "([\"“‘'") and msg.letter(at + 1, end):
         at, start = at + 1, at + 1
@@ -73,9 +69,13 @@ def after_letter(msg: Message, at: int, after: int, end: int, slot: Slot, said: 
     while after < end and msg.is_mark(after, "\"”’'»)]}」』"):
         after += 1
     if stop := msg.at("not_after", after, end):
-        return _after_negation(msg, at, end, slot, said, stop)
+        return negated(msg, at, end, slot, said, stop)
     if slot.labels and letter in slot.letters and (named := _labelled(msg, letter, after, end, slot, said)):
         return named
+    if letter in slot.letters and letter != slot.other and (
+        turned := against(msg, letter, after, end, slot, said)
+    ) is not None:  # fmt: skip
+        return turned
     plain_word = after < end and msg.tokens[after].kind == "word" and not msg.any_at(AFTER_A, after, end)
     praise = msg.at("agree", after, end) if after < end else 0
     if praise and msg.is_word(praise) and praise < end and not msg.any_at(("note", "polite", "and"), praise, end):
@@ -87,11 +87,13 @@ def after_letter(msg: Message, at: int, after: int, end: int, slot: Slot, said: 
     if not known and msg.any_at(("agree", "disagree", "skip"), at, end) and not strange:
         return None
     if not glued and after == at + 1 and _grown_on(msg, after):
-        return Value("unclear", said=said)
+        return Value("unclear", said=said) if known else None
     if plain_word and after == at + 1 and not msg.letter(after, end):
         if token.lower and token.fold in WORDLIKE and not (glued and known):
             return None
-        if letter == "A" and not glued:
+        if token.fold == "a" and token.lower and at > start_of_words(msg, at) and not glued:
+            return None  # "I would prefer a weekly email"
+        if letter == "A" and not glued and not chosen_inside(msg, at):
             return Value("unclear", letter="A", said=said)
         if not known:
             return None
@@ -101,10 +103,34 @@ def after_letter(msg: Message, at: int, after: int, end: int, slot: Slot, said: 
         if after < end and not (msg.is_edge(after) or msg.is_mark(after, "()[]:-=")):
             return None
         return Value("out_of_range", letter=letter, said=said)
+    if (
+        token.lower
+        and after == end - 1
+        and msg.tokens[after].kind == "num"
+        and msg.tokens[after].spaced
+        and token.spaced
+    ):
+        return Value("unclear", said=said)  # "2 a 3": two numbers and what joins them
     several = _several(msg, at, after, end, said)
     if several is not None:
         return replace(several, kind="question") if asks(msg, at, end) else several
     return with_note(msg, letter, after, end, slot, said)
+
+
+def start_of_words(msg: Message, i: int) -> int:
+    """Where the words that lead up to `i` begin: "I would prefer a …"."""
+    begin = i
+    while begin > 0 and msg.tokens[begin - 1].kind == "word" and len(msg.tokens[begin - 1].fold) > 1:
+        begin -= 1
+    return begin if i - begin > 1 else i
+
+
+def chosen_inside(msg: Message, i: int) -> bool:
+    """ "I'd go with A here": a capital in the middle of lower-case words is no article."""
+    before, after = msg.tokens[i - 1] if i else None, msg.tokens[i + 1]
+    if msg.tokens[i].lower or before is None or before.kind != "word":
+        return False
+    return not any(msg.clean.norm[t.start].isupper() for t in (before, after))
 
 
 def _labelled(msg: Message, letter: str, after: int, end: int, slot: Slot, said: str) -> Value | None:
@@ -178,6 +204,8 @@ def _stands_alone(msg: Message, i: int, end: int) -> bool:
         return False
     if msg.tokens[i].fold == "i" and (msg.tokens[i].lower or (i + 1 < end and msg.tokens[i + 1].kind == "word")):
         return False  # the pronoun
+    if article_a(msg, i):
+        return False
     if i + 1 >= end or msg.tokens[i + 1].kind != "word" or msg.letter(i + 1, end):
         return True
     if msg.tokens[i].lower and msg.tokens[i].fold in WORDLIKE:
@@ -204,72 +232,6 @@ def _dashed_letters(msg: Message, i: int, end: int) -> bool:
     return bool(msg.letter(i + 1, end)) and msg.is_mark(i + 2, "-(")
 
 
-def with_note(msg: Message, letter: str, after: int, end: int, slot: Slot, said: str) -> Value:
-    """A known letter and whatever follows it."""
-    if msg.doubts(after, end):
-        return Value("tentative", letter=letter, said=said)
-    rest = after
-    while rest < end and (msg.is_mark(rest, ",.:;-=+!、。|*") or msg.is_break(rest)):
-        rest += 1
-    if letter == slot.other:
-        return other_words(msg, rest, end, said)
-    if rest >= end:
-        return Value("letter", letter, said=said)
-    label = by_label(msg, rest, end, slot) if slot.labels else None
-    if label is not None and label.kind == "letter":
-        if label.letter != letter:
-            return Value("conflict", said=said)
-        return Value("letter", letter, note=label.note, said=said)
-    if msg.at("hedge", rest, end) or msg.at("or", rest, end) or _unsure_after(msg, rest, end):
-        return Value("tentative", letter=letter, said=said)
-    copula = msg.at("copula", rest, end) if rest == after else 0
-    if copula and not msg.at("verdict", rest, end) and not msg.any_at(("agree", "recommended"), copula, end):
-        return Value("tentative", letter=letter, said=said)
-    if _moves_on(msg, letter, rest, end, slot):
-        return Value("tentative", letter=letter, said=said)
-    inner = rest + 1 if msg.is_mark(rest, "(") else rest
-    named = msg.at("recommended", inner, end)
-    if named and (named >= end or msg.is_mark(named, ")") or msg.is_edge(named)):
-        if slot.recommended and slot.recommended != letter:
-            return Value("conflict", letter=letter, said=said)
-        rest = msg.skip_marks(named, end, "),.") if named < end else end
-        if rest >= end:
-            return Value("letter", letter, said=said)
-    if any(msg.at("discuss", i, end) for i in msg.places("discuss", rest, end)):
-        return Value("tentative", letter=letter, said=said)
-    note = note_of(msg, rest, end)
-    return Value("letter", letter, note=note, said=said, complete=note is None)
-
-
-def _moves_on(msg: Message, letter: str, i: int, end: int, slot: Slot) -> bool:
-    """ "A, later B", "A first and then C": another option at another time; one of them is meant to be built."""
-    timed = 0
-    for _ in range(4):
-        stop = msg.any_at(_AT_TIMES, i, end)
-        timed = timed or stop
-        stop = stop or msg.any_at(("and", "note", "filler", "for"), i, end)
-        if not stop or msg.letter(i, end):
-            break
-        i = msg.skip_marks(stop, end, ",")
-    at = skip_leads(msg, i, end)
-    other = msg.letter(at, end)
-    if not (timed and other in slot.letters and other and other != letter):
-        return False
-    return letter_ends(msg, at, end) or bool(msg.any_at(_AT_TIMES, at + 1, end))
-
-
-def _unsure_after(msg: Message, i: int, end: int) -> bool:
-    """ "B. Not sure though", "B but I am not certain"."""
-    for _ in range(4):
-        if msg.any_at(("unsure", "hedge"), i, end):
-            return True
-        stop = msg.any_at(("note", "limit", "lead", "article"), i, end)
-        if not stop:
-            return False
-        i = msg.skip_marks(stop, end)
-    return False
-
-
 def _letter_word(msg: Message, at: int, end: int, slot: Slot, said: str, glued: bool) -> Value | None:
     """`AAC`, `AB`, `Aa`: several letters written as one word."""
     if at >= end or msg.tokens[at].kind != "word":
@@ -290,26 +252,6 @@ def _letter_word(msg: Message, at: int, end: int, slot: Slot, said: str, glued: 
     if glued and not word.islower():
         return Value("unclear", said=said)
     return None
-
-
-def _after_negation(msg: Message, at: int, end: int, slot: Slot, said: str, stop: int = 0) -> Value:
-    """ "not A, but C" chooses C; "not A" only says what it is not. `stop`: the negation came after the letter."""
-    if stop:
-        after = skip_leads(msg, msg.skip_marks(stop, end, ",、"), end)
-        letter = msg.letter(after, end)
-        if letter and letter in slot.letters and letter_ends(msg, after, end) and not msg.at("not_after", after + 1):
-            return with_note(msg, letter, after + 1, end, slot, said)
-        return Value("negative_only", said=said)
-    for i in msg.letters_in(at + 1, end):
-        letter = msg.letter(i, end)
-        if letter and letter in slot.letters and letter_ends(msg, i, end) and letter != msg.letter(at):
-            before = msg.tokens[i - 1]
-            if msg.any_at(("negate", "negative"), i - 1, i):
-                continue  # "not B, not C"
-            contrast = before.fold in (",", ";") or bool(msg.any_at(("note", "correct", "lead"), i - 1))
-            if contrast or before.fold in ("а", "sondern", "sino", "mais", "mas", "ma"):
-                return with_note(msg, letter, i + 1, end, slot, said)
-    return Value("negative_only", said=said)
 
 
 def corrected(msg: Message, start: int, end: int, slot: Slot, said: str, _glued: bool) -> Value | None:

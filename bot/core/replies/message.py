@@ -82,7 +82,11 @@ class Message:
         self.number_list: NumberList | None = None  # the one read last
         self._asked: list[bool] | None = None
         self.fruitless = 0  # up to here no acceptance begins; keeps repeated words linear
-        self.roman = any(t.fold == "ii" and self.is_mark(i + 1, ").:") for i, t in enumerate(self.tokens))
+        self.roman = any(
+            t.fold == "ii"
+            and (self.is_mark(i + 1, ").:") or self.tokens[min(i + 1, self.count - 1)].letter in self.offered)
+            for i, t in enumerate(self.tokens)
+        )
         self._found: list[Mapping[str, Match] | None] = [None] * self.count
         self._places: dict[str, list[int]] | None = None
         self._lines: list[tuple[int, int]] | None = None
@@ -95,7 +99,7 @@ class Message:
     def _look(self, i: int) -> Mapping[str, Match]:
         known = self.book.at(self.tokens, i)
         letter = self.tokens[i].letter
-        if known and letter and letter in self.offered and not self._reads_as_article(i):
+        if known and letter and letter in self.offered and not self._reads_as_article(i) and not self._joins(i):
             known = {name: match for name, match in known.items() if match[0] > i + 1}
         if "agree" in known and known["agree"][0] == i + 1 and self._syllable(i):
             known = {name: match for name, match in known.items() if name != "agree" or match[0] > i + 1}
@@ -116,6 +120,15 @@ class Message:
             return False
         after = self.tokens[i + 1]
         return bool(after.letter) and not after.lower and after.spaced
+
+    def _joins(self, i: int) -> bool:
+        """Russian "а", "в": a lower-case letter that begins a clause and reads on is a word, no option."""
+        token = self.tokens[i]
+        if token.fold <= "\x7f" or not token.lower or i + 1 >= self.count or not self.tokens[i + 1].spaced:
+            return False
+        begins = i == 0 or self.is_break(i - 1) or self.is_mark(i - 1, ",;")
+        after = self.tokens[i + 1]
+        return begins and (after.kind == "num" or (after.kind == "word" and not after.letter))
 
     def at(self, name: str, i: int, end: int | None = None) -> int:
         """Where the phrase of class `name` at `i` ends; 0 if there is none (or it passes `end`)."""
@@ -207,7 +220,7 @@ class Message:
         while marks < end and self.is_mark(marks, "?!"):
             marks += 1
         asked = any(self.is_mark(k, "?") for k in range(i, marks))
-        if asked and (marks >= end or marks > i + 1 or self.is_mark(marks, ",")):
+        if asked and (marks > i or marks >= end):
             return True
         stop = self.skip_marks(i, end, ",-.( ")
         if self.is_mark(stop, "?") and self.is_mark(stop + 1, ")"):
@@ -288,6 +301,12 @@ class Message:
         """An emoji or sign that may be an autocorrected answer (":D"), not one of thanks."""
         return self.tokens[i].kind == "mark" and self.tokens[i].fold > "\u2190" and not self.at("polite", i)
 
+    def line_start(self, i: int) -> int:
+        """The first token of the line that `i` stands in."""
+        while i > 0 and not self.is_break(i - 1):
+            i -= 1
+        return i
+
     def glued(self, i: int) -> bool:
         """Token `i` follows the one before it without a blank."""
         return 0 < i < self.count and not self.tokens[i].spaced and not self.is_break(i - 1)
@@ -316,7 +335,7 @@ class Message:
         if i >= limit:
             return ""
         token = self.tokens[i]
-        if not token.letter:
+        if not token.letter or (token.fold > "\x7f" and self._joins(i)):
             return ""
         if i + 1 < limit and not self.tokens[i + 1].spaced:
             if self.tokens[i + 1].kind == "num" and not self._list_goes_on(i):

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from bot.core.replies.message import Message
-from bot.core.replies.value import letter_stands, skip_leads
+from bot.core.replies.value import article_a, letter_stands, skip_leads
 
 ROMAN: Final = {"i": 1, "ii": 2, "iii": 3, "iv": 4, "v": 5, "vi": 6, "vii": 7, "viii": 8, "ix": 9, "x": 10}
 _AFTER_LAST: Final = (("item",), ("item", "option"))  # "the last question"; only after a value "the last one"
@@ -23,7 +23,7 @@ _AFTER_LIST: Final = (
     "and", "or", "polite", "note", "limit", "to", "later", "time", "for", "item", "suffix", "except", "rest",
     "copula",
 )  # fmt: skip
-_BEGINS: Final = frozenset(("item", "for", "article", "number", "ordinal", "last"))
+_BEGINS: Final = frozenset(("item", "for", "article", "number", "ordinal", "last", "first_few", "last_few"))
 _RUNNING: Final = _BEGINS | {"except", "negate", "retract"}
 _MOST_NUMBERS: Final = 64  # no round has more; a longer list is not one
 
@@ -62,6 +62,8 @@ def numbers_at(
 ) -> Numbers | None:
     """A list of numbers. `tail`: they end a statement ("skip 1, 3: B"), so one with a value of its own is not
     among them. `alone`: only the first. `inside`: in running text, where a comma ends the list."""
+    if (counted := _few_at(msg, i)) is not None:
+        return counted
     first = number_at(msg, i, tail)
     if first is None:
         return None
@@ -84,7 +86,17 @@ def numbers_at(
         joint = msg.any_at(("and", "or") if tail else ("and",), end) or (
             end + 1 if msg.is_mark(end, "&+" if inside and not noun else ",&+、/") else 0
         )
+        if tail and not joint and not (noun or word) and _next_bare(msg, end, values[-1]):
+            joint = end
         span = 0 if joint else (msg.at("to", end) or (end + 1 if msg.is_mark(end, "-~") else 0))
+        if (
+            span == end + 1
+            and msg.glued(end)
+            and not msg.glued(span)
+            and msg.glued(span + 1)
+            and msg.letter(span + 1)
+        ):
+            break  # "1b 2- 3a": nothing on 2
         if msg.is_mark(end, ".") and msg.is_mark(end + 1, "."):
             span = end + 2
         if not joint and not span:
@@ -94,8 +106,10 @@ def numbers_at(
         following = number_at(msg, joint or span)
         if following is None or (span and (following[0] <= values[-1] or following[0] - values[-1] > _MOST_NUMBERS)):
             break
-        if joint and following[4] and not word:
-            break
+        if following[4] and not word:
+            break  # "1 — the second option"
+        if joint and following[0] < values[-1] and begins_value(msg, following[1]):
+            break  # "no 3, 1 B"
         if tail and joint and (begins_value(msg, following[1]) or _words_follow(msg, following[1])):
             break
         if span:
@@ -109,6 +123,31 @@ def numbers_at(
     if len(starts) > 1 and not (noun or word or ranged):
         msg.number_list = NumberList(tail, inside, starts, values, end)
     return Numbers(tuple(values), end, noun, bracket, word, ranged)
+
+
+def _few_at(msg: Message, i: int) -> Numbers | None:
+    """ "The last two", "前三题"."""
+    found = msg.found(i) if i < msg.count else {}
+    if "for" in found and "article" not in found:
+        i = found["for"][0]
+        found = msg.found(i) if i < msg.count else {}
+    name = "first_few" if "first_few" in found else "last_few"
+    if name not in found:
+        return None
+    stop, many = found[name]
+    if many > len(msg.slots):
+        return None
+    shown = [slot.number for slot in msg.slots]
+    values = shown[:many] if name == "first_few" else shown[-many:]
+    return Numbers(tuple(values), msg.at("item", stop) or stop, noun=True, word=True, ranged=True)
+
+
+def _next_bare(msg: Message, i: int, before: int) -> bool:
+    """ "Recommended for 1 2": the next number of the round, a blank before it and an end after it."""
+    if i >= msg.count or msg.tokens[i].kind != "num" or not msg.tokens[i].spaced:
+        return False
+    listed = msg.is_edge(i + 1) or bool(msg.at("and", i + 1)) or msg.tokens[i + 1].kind == "num"
+    return before < msg.tokens[i].value and msg.tokens[i].value in msg.by_number and listed
 
 
 def _first_few(msg: Message, i: int) -> tuple[int, int] | None:
@@ -136,7 +175,7 @@ def begins_value(msg: Message, i: int) -> bool:
     at = skip_leads(msg, i, msg.count)
     if at > i and msg.letter(at) and letter_stands(msg, at, msg.count):
         return True
-    return bool(msg.letter(i)) or (msg.is_mark(i, ".)-") and bool(msg.letter(i + 1)))
+    return bool(msg.letter(i)) or (msg.is_mark(i, ".)-") and bool(msg.letter(msg.skip_marks(i, msg.count, ".)-"))))
 
 
 def goes_on(msg: Message, i: int) -> bool:
@@ -174,14 +213,17 @@ def number_at(msg: Message, i: int, tail: bool = False) -> tuple[int, int, bool,
     word = False
     if token.kind == "num":
         value, j = token.value, j + 1
-    elif token.fold in ROMAN and msg.roman and msg.is_mark(j + 1, ").:"):
+    elif token.fold in ROMAN and msg.roman and (msg.is_mark(j + 1, ").:") or _option_next(msg, j + 1)):
         return ROMAN[token.fold], j + 1, noun, True, False
     elif token.kind in ("word", "char"):
         stop = msg.at("number", j)
         value = msg.value_at("number", j)
         if not stop:
             stop, value = msg.at("ordinal", j), msg.value_at("ordinal", j)
-        if not stop and msg.slots and msg.any_at(_AFTER_LAST[tail], last := msg.at("last", j) or msg.count):
+        last = msg.at("last", j) or j
+        if not stop and msg.slots and (
+            msg.any_at(_AFTER_LAST[tail], last) or (msg.is_edge(last) if tail else msg.at("which", last))
+        ) and last > j:  # fmt: skip
             stop, value, noun = last, msg.slots[-1].number, noun or j > i
         if not stop:
             return None
@@ -192,7 +234,9 @@ def number_at(msg: Message, i: int, tail: bool = False) -> tuple[int, int, bool,
         stop = msg.any_at(("suffix", "item"), j) if j < msg.count else 0
         if not stop or (msg.at("item", j) == stop and not (word or msg.glued(j))):
             break
-        if msg.tokens[j].kind == "word" and not msg.glued(j) and not word:
+        if stop < msg.any_at(("recommended", "delegate"), j) and msg.tokens[j].kind == "word":
+            break
+        if msg.tokens[j].kind == "mark" or (msg.tokens[j].kind == "word" and not msg.glued(j) and not word):
             break
         if msg.at("item", j) == stop and stop < msg.count and msg.tokens[stop].kind == "num":
             break
@@ -200,12 +244,8 @@ def number_at(msg: Message, i: int, tail: bool = False) -> tuple[int, int, bool,
     return value, j, noun, False, word
 
 
-def article_a(msg: Message, i: int) -> bool:
-    """ "pula a 3", "exceto a 2": the Portuguese article, not option A, after a word and before a number."""
-    if not 0 < i < msg.count - 1 or msg.tokens[i].fold != "a" or not msg.tokens[i].lower:
-        return False
-    before, after = msg.tokens[i - 1], msg.tokens[i + 1]
-    return before.kind == "word" and not before.letter and after.kind == "num" and after.spaced
+def _option_next(msg: Message, i: int) -> bool:
+    return i < msg.count and msg.tokens[i].letter in msg.offered and msg.tokens[i].letter not in ("", "I")
 
 
 def bind_at(msg: Message, i: int) -> tuple[int, str]:
@@ -220,13 +260,21 @@ def bind_at(msg: Message, i: int) -> tuple[int, str]:
             bind = bind or sign
         elif sign in (",", ";") and not bind and msg.glued(j):
             return j + 1, sign
+        elif sign in "/~_" and not bind and msg.glued(j) and _letter_next(msg, j + 1):
+            return j + 1, ":"
         else:
             break
         j += 1
     if not bind:
         stop = msg.at("suffix", j) if j < msg.count else 0
+        stop = 0 if stop < msg.any_at(("recommended", "delegate"), j) else stop  # Spanish "3 la que recomiendas"
         return (stop, ":") if stop else (i, "")
     return j, bind
+
+
+def _letter_next(msg: Message, i: int) -> bool:
+    """`1/A 2/B`: a letter of the round glued to the sign, and no more of a word."""
+    return msg.glued(i) and msg.letter(i) in msg.offered and letter_stands(msg, i, msg.count)
 
 
 def skip_fill(msg: Message, i: int) -> int:

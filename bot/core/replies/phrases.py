@@ -39,6 +39,7 @@ WORD_CLASSES: Final[Mapping[str, str]] = {
     "unsure": "no opinion: not sure, don't know",
     "later": "one question put off: hold, need to ask",
     "theirs": "leaves a question to somebody else, at the end of it: the client decides",
+    "consult": "leaves a question to somebody else, before a name: ask",
     "hedge": "a leaning that needs a yes: maybe",
     "discuss": "wants to talk before deciding",
     "both": "more than one option: both",
@@ -99,7 +100,10 @@ WORD_CLASSES: Final[Mapping[str, str]] = {
     "note": "words that begin a remark right after a letter: but, because",
     "copula": "after a letter, begins what is said about it: is, seems",
     "verdict": "after a letter, praise that leaves it chosen: is better, sounds good",
+    "against": "after a letter, a verdict that does not leave it chosen: too expensive, overkill",
+    "contrast": "between one option and the one preferred to it: but, so, rather",
     "last": "the last option: last",
+    "past": "tells of what was answered once, before items: last time",
     "imperative": "verbs that begin an own answer after a yes: use, add",
     "unit": "what a number counts when it is no question: days, users",
     # words that change nothing
@@ -110,6 +114,8 @@ WORD_CLASSES: Final[Mapping[str, str]] = {
 VALUE_CLASSES: Final[Mapping[str, str]] = {
     "number": "number words with their values: one: 1",
     "ordinal": "ordinal words with their values: first: 1",
+    "first_few": "how many questions from the first on: the first two: 2",
+    "last_few": "how many questions up to the last: the last two: 2",
     "spoken": "what dictation makes of a letter: be: B",
 }
 

@@ -13,33 +13,51 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bot.core.replies import wording
+from bot.core.replies.company import conditioned, in_company
 from bot.core.replies.exceptions import unmet
-from bot.core.replies.gather import Sums, in_company, take
+from bot.core.replies.gather import Sums, take
 from bot.core.replies.limits import held_back, pauses, turned_down
 from bot.core.replies.message import Message
 from bot.core.replies.reading import ItemError, ItemReading, Proposal, Reading, Slot
 from bot.core.replies.statement import Statement
-from bot.core.replies.unnumbered import below_numbers, by_labels, by_line, spoken
+from bot.core.replies.unnumbered import below_numbers, by_labels, by_line, in_turn, spoken
 from bot.core.replies.value import Value, asks, skip_leads
 from bot.core.replies.values import read_value
-from bot.core.replies.whole import ACCEPT, postponed, read_whole
+from bot.core.replies.whole import ACCEPT, about, postponed, read_whole
 
 
 def resolve(msg: Message, statements: Sequence[Statement]) -> Reading:
-    statements = in_company(msg, statements)
+    statements = conditioned(msg, in_company(msg, statements))
     if (heard := spoken(msg) or below_numbers(msg) or by_labels(msg)) is not None:
         return heard
     if not any(s.kind in ("item", "rest", "same", "except") for s in statements):
-        lined = by_line(msg)
+        lined = by_line(msg) or in_turn(msg)
         if lined is not None:
             return lined
     if not any(s.kind not in ("words", "correct") for s in statements):
         return read_whole(msg)
+    if _all_asked(msg, statements):
+        return Reading(kind="question_back", asked_about=about(msg))
     sums = Sums(corrected=msg.clean.starred or msg.clean.struck)
     for n, statement in enumerate(statements):
         take(msg, sums, statement, statements[n + 1] if n + 1 < len(statements) else None)
     sums.unplaced = sums.unplaced or (sums.excepting and unmet(statements))
+    for number, said in sums.asides:
+        sums.values.setdefault(number, Value("question", said=said))
     return _conclude(msg, sums, statements)
+
+
+def _all_asked(msg: Message, statements: Sequence[Statement]) -> bool:
+    """ "What's the difference between 2A and 2B?": one sentence that asks from its first words to its end."""
+    items = [s for s in statements if s.kind == "item"]
+    if not items or any(s.kind not in ("item", "words") or s.forced for s in statements):
+        return False
+    ends = next((i for i in range(msg.count - 1, -1, -1) if not msg.is_quote(i)), 0)
+    if not msg.is_mark(ends, "?") or not all(msg.asked(item.first) for item in items):
+        return False
+    first = msg.skip_decoration(0, msg.count)
+    begins = range(first, min(items[0].first, first + 5))
+    return any(msg.any_at(("question", "copula"), i) and msg.asked(i) for i in begins)
 
 
 def _conclude(msg: Message, sums: Sums, statements: Sequence[Statement]) -> Reading:
@@ -85,7 +103,7 @@ def _conclude(msg: Message, sums: Sums, statements: Sequence[Statement]) -> Read
         numbers = tuple(sorted(sums.values)) if sums.ranged_yes else ()
         proposal = Proposal(kind="accept_all", numbers=numbers, label="the recommended options")
         return Reading(kind="needs_confirmation", proposals=(proposal,), note=note)
-    if not answers and all(e.code == "question" for e in errors) and len(errors) == 1:
+    if not answers and all(e.code == "question" for e in errors) and len(errors) == 1 and sums.rest is None:
         return Reading(kind="question_back", asked_about=tuple(sums.values), note=note)
     loose = sums.loose or any(s.weak or s.buried for s in statements)
     proposals: tuple[Proposal, ...] = ()

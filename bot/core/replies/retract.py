@@ -1,22 +1,25 @@
-"""Statements that take something back, or that say it with doubt before the number.
+"""Statements that take something back, say it with doubt before the number, or ask about another question.
 
 retract := "forget what I said about" numbers sep? value | numbers "is wrong" sep? value
 without := numbers "以外"                    an exception that comes after its number
 alike   := number "and" number "一样"         both the same
 hedged  := "maybe" item
+aside   := "what does" number "mean"?        behind an answer to another question
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from bot.core.replies.message import Message
-from bot.core.replies.numbering import Numbers, numbers_at, skip_fill
+from bot.core.replies.numbering import Numbers, begins_value, numbers_at, skip_fill
 from bot.core.replies.statement import Place, Statement
 from bot.core.replies.value import letter_stands, skip_leads
 
 if TYPE_CHECKING:
     from bot.core.replies.grammar import Parser
+
+_LONGEST_QUESTION: Final = 24  # tokens from the word that asks to the number asked about
 
 
 def taken_back(msg: Message, i: int) -> Statement | None:
@@ -56,6 +59,28 @@ def _replaced(msg: Message, first: int, numbers: tuple[int, ...], end: int) -> S
     if msg.letter(at) and letter_stands(msg, at, msg.count):
         return Statement("item", first, at, at, numbers, changed=True, bound=True)
     return Statement("item", first, first, end, numbers, tail=end, forced="withdraw", bound=True)
+
+
+def asked_aside(msg: Message, i: int) -> Statement | None:
+    """ "1: A, what does 2 mean?": a question behind an answer, about another question of the round."""
+    begins = msg.skip_marks(i, msg.count, "¿")
+    begins = msg.at("note", begins) or begins
+    if not msg.any_at(("question", "explain", "copula"), begins) and begins == i:
+        return None
+    if not msg.asked(i) and not msg.at("explain", begins):
+        return None
+    end = i
+    last = min(msg.count, i + 2 * _LONGEST_QUESTION)
+    while end < last and not (msg.is_break(end) or msg.is_mark(end, ".!?。")):
+        end += 1
+    for at in range(begins, min(end, begins + _LONGEST_QUESTION)):
+        token = msg.tokens[at]
+        if token.kind == "num" and token.value in msg.by_number and not msg.at("unit", at + 1):
+            if begins_value(msg, at + 1):
+                return None
+            stop = end + 1 if end < msg.count and msg.is_mark(end, "?") else end
+            return Statement("item", i, i, stop, (token.value,), tail=stop, forced="aside", bound=True)
+    return None
 
 
 def hedged_first(parser: Parser, i: int, place: Place) -> Statement | None:

@@ -118,6 +118,7 @@ def tokenize(text: str) -> list[Token]:
         if kind == "word":
             token = Token(kind, fold(body), start, end, spaced)
             if len(body) == 1:
+                token.fold = "é" if body in "éèÉÈ" else token.fold  # Portuguese "is", which "e" (and) is not
                 token.lower = body.islower()
                 upper = body.upper()
                 token.letter = upper if len(upper) == 1 else ""  # ß is SS: no letter of any list

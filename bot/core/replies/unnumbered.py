@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from bot.core.replies import wording
 from bot.core.replies.labels import by_label
+from bot.core.replies.letters import chosen_inside
 from bot.core.replies.message import Message
 from bot.core.replies.reading import ItemError, ItemReading, Proposal, Reading, Slot
 from bot.core.replies.value import Value, asks, skip_leads
@@ -30,7 +31,7 @@ def positional(msg: Message) -> Reading | None:
         i = msg.skip_decoration(start, end) if not _placeholder(msg, start) else start
         if msg.at("negate", i):
             continue
-        while i < end and not msg.letter(i) and (stop := msg.any_at((*_BEFORE_LETTER, "item"), i, end)):
+        while i < end and not msg.letter(i) and (stop := msg.any_at((*_BEFORE_LETTER, "item", "heading"), i, end)):
             i = msg.skip_marks(stop, end, ":")
         row: list[tuple[str, int]] = []
         while i < end:
@@ -126,6 +127,27 @@ def by_line(msg: Message) -> Reading | None:
     return Reading(kind="answers", answers=answers, errors=tuple(errors), shaped=True)
 
 
+def in_turn(msg: Message) -> Reading | None:
+    """ "B, recommended, skip": one word of choosing for each open question, at least one of them a letter."""
+    if not msg.lettered or msg.numeric or not (msg.has("recommended") or msg.has("skip")):
+        return None
+    parts = _listed(msg)
+    if len(parts) < 2 or len(parts) != len(msg.open):
+        return None
+    values = [
+        read_value(msg, msg.skip_decoration(low, high), high, slot)
+        for slot, (low, high) in zip(msg.open, parts, strict=True)
+    ]
+    plain = all(v.kind in ("letter", "recommended", "skip") and v.complete for v in values)
+    if not plain or not any(v.kind == "letter" for v in values):
+        return None
+    answers: dict[int, ItemReading] = {}
+    errors: list[ItemError] = []
+    for slot, value in zip(msg.open, values, strict=True):
+        _put(slot, value, answers, errors)
+    return Reading(kind="answers", answers=answers, errors=tuple(errors), shaped=True)
+
+
 def below_numbers(msg: Message) -> Reading | None:
     """A number on one line, what is said on it on the next."""
     rows = msg.lines
@@ -148,13 +170,7 @@ def below_numbers(msg: Message) -> Reading | None:
 
 def by_labels(msg: Message) -> Reading | None:
     """The text of one option for each open question, in order."""
-    parts: list[tuple[int, int]] = []
-    start = 0
-    for i in range(msg.count + 1):
-        if i == msg.count or msg.is_break(i) or msg.is_mark(i, ",;/|、"):
-            if i > start:
-                parts.append((start, i))
-            start = i + 1
+    parts = _listed(msg)
     if len(parts) < 2 or len(parts) != len(msg.open):
         return None
     answers: dict[int, ItemReading] = {}
@@ -164,6 +180,18 @@ def by_labels(msg: Message) -> Reading | None:
             return None
         answers[slot.number] = ItemReading(key=value.letter)
     return Reading(kind="answers", answers=answers, shaped=True)
+
+
+def _listed(msg: Message) -> list[tuple[int, int]]:
+    """Token ranges between commas and line breaks."""
+    parts: list[tuple[int, int]] = []
+    start = 0
+    for i in range(msg.count + 1):
+        if i == msg.count or msg.is_break(i) or msg.is_mark(i, ",;/|、"):
+            if i > start:
+                parts.append((start, i))
+            start = i + 1
+    return parts
 
 
 def _put(slot: Slot, value: Value, answers: dict[int, ItemReading], errors: list[ItemError]) -> None:
@@ -205,6 +233,11 @@ def bare(msg: Message) -> Reading | None:
     letter = msg.letter(i)
     if len(msg.open) == 1:
         slot = msg.open[0]
+        turned = msg.any_at(("negate", "negative"), i)
+        if turned and msg.letter(skip_leads(msg, turned, msg.count)):
+            value = read_value(msg, i, msg.count, slot)
+            if value.kind == "letter" or (value.kind == "negative_only" and not asks(msg, 0, msg.count)):
+                return _answer(slot, value)
         passed = msg.at("skip", i)
         if passed and msg.skip_decoration(passed, msg.count) >= msg.count:
             return _answer(slot, Value("skip"))
@@ -221,15 +254,16 @@ def bare(msg: Message) -> Reading | None:
         if strange and (_reads_on(msg, i) or msg.at("agree", i) or msg.any_at(("question", "lead"), 0)):
             return None
         after_article = ("note", "polite", "recommended", "ordinal", "verdict", "for")
-        if letter == "A" and _reads_on(msg, i) and not msg.any_at(after_article, i + 1):
+        if letter == "A" and _reads_on(msg, i) and not (msg.any_at(after_article, i + 1) or chosen_inside(msg, i)):
             return None
-        option = msg.at("ordinal", i) or msg.at("last", i) or (
-            msg.tokens[i].kind == "num" and i > 0 and msg.at("option", i - 1)
-        )  # fmt: skip
+        placed = msg.at("ordinal", i) or msg.at("last", i)
+        number = msg.tokens[i].kind == "num" or msg.at("number", i)
+        counted = not placed and i > 0 and number and msg.at("option", i - 1)
+        option = placed or counted
         unfit = msg.at("none", i)
         if not letter and not option and not unfit and not msg.at("other", i) and not slot.labels:
             return None
-        start = i - 1 if option and msg.tokens[i].kind == "num" else i
+        start = i - 1 if counted else i
         if letter and asks(msg, 0, msg.count) and not (i + 2 >= msg.count):
             return None
         value = read_value(msg, start, msg.count, slot)

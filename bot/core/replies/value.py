@@ -12,6 +12,7 @@ from typing import Final
 from bot.core.replies.message import Message
 
 _LEADS: Final = ("lead", "option", "article")
+_MEANT: Final = ("unsure", "skip", "later", "none")
 _MOST_LEADS: Final = 6  # "well I think I would go with option"; more is prose
 
 
@@ -33,12 +34,27 @@ def skip_leads(msg: Message, i: int, end: int) -> int:
     """Past words that add nothing before a value: "I take option …"."""
     for _ in range(_MOST_LEADS):
         stop = msg.any_at(_LEADS, i, end) if i < end else 0
-        if not stop:
-            break
+        if not stop or stop < msg.any_at(_MEANT, i, end):
+            break  # "no preference" is no Portuguese article
         if stop == i + 1 and msg.letter(i, end) and not msg.any_at(_LEADS, stop, end) and not msg.letter(stop, end):
             break
         i = msg.skip_marks(stop, end, ",:\"“‘'")
+        if msg.is_mark(i, "…") or (msg.is_mark(i, ".") and msg.is_mark(i + 1, ".")):
+            i = msg.skip_marks(i, end, ".…")  # "3 is... c"
     return i
+
+
+def article_a(msg: Message, i: int) -> bool:
+    """ "pula a 3", "exceto a 2", "a 1 é B e a 2 é C": the Portuguese article, not option A, before a number."""
+    if not 0 <= i < msg.count - 1 or msg.tokens[i].fold != "a" or not msg.tokens[i].lower:
+        return False
+    after = msg.tokens[i + 1]
+    if after.kind != "num" or not after.spaced:
+        return False
+    if i + 2 < msg.count and (msg.tokens[i + 2].fold == "é" or msg.at("negative", i + 2)):
+        return True
+    before = msg.tokens[i - 1] if i else None
+    return before is not None and before.kind == "word" and (not before.letter or bool(msg.at("and", i - 1)))
 
 
 def letter_ends(msg: Message, i: int, end: int) -> bool:
@@ -100,10 +116,16 @@ def asks(msg: Message, start: int, end: int) -> bool:
         msg.at("suggestion", end - 1) or any(msg.at("suggestion", i, end) for i in range(max(start, end - 6), end))
     ):
         return False
-    if msg.any_at(("explain", "asks_recommended"), first, end):
+    named = msg.at("recommended", first, end) or msg.at("recommended", start, end)
+    if msg.any_at(("explain", "asks_recommended"), first, end) and (
+        not named or named < msg.at("asks_recommended", first, end) or msg.is_mark(end - 1, "?")
+    ):  # fmt: skip
         return True
-    begins = bool(msg.at("question", first, end)) and not msg.at("recommended", first, end)
-    if begins and not msg.at("delegate", first, end):
+    begins = bool(msg.at("question", first, end) or msg.at("question", start, end)) and not named
+    if begins and msg.at("unsure", first, end) > msg.at("question", first, end):
+        return False  # "who knows"
+    asked = msg.is_mark(end - 1, "?") or not msg.letter(msg.at("question", first, end), end)
+    if begins and asked and not msg.at("delegate", first, end):  # "was A, now B" is no German question
         return True
     tail = range(max(first, end - 4), end)  # the word that asks comes last in Japanese and Korean
     if msg.has("question") and any(msg.tokens[i].kind == "char" and msg.at("question", i) == end for i in tail):
@@ -115,4 +137,4 @@ def asks(msg: Message, start: int, end: int) -> bool:
         return not any(msg.at("hedge", i, end) for i in range(first, min(first + 3, end)))
     if not msg.has("explain"):
         return False
-    return bool(msg.at("explain", last)) or any(msg.at("explain", i) == end for i in range(max(first, end - 6), end))
+    return bool(msg.at("explain", last)) or any(msg.at("explain", i) == end for i in range(max(first, end - 8), end))

@@ -34,15 +34,31 @@ def read_value(msg: Message, start: int, end: int, slot: Slot, *, glued: bool = 
             value = _read(msg, start, i - 1, slot, glued=glued)
             if value.text is None and value.kind not in ("letter", "recommended"):
                 return value
+    if (answered := _below_prompt(msg, start, bare)) > 0:
+        return _read(msg, answered, bare, slot, glued=True)
     value = _read(msg, start, bare, slot, glued=glued)
-    if bare < end and value.text is not None:
+    if bare < end and (value.text is not None or value.kind == "ambiguous_agreement"):
         spoken = bare
         while spoken < end and msg.tokens[spoken].kind == "char":
             spoken += 1  # polite endings of Japanese and Korean verbs are part of them
-        if bare < spoken < end and (told := _read(msg, start, spoken, slot, glued=glued)).text is None:
+        if bare < spoken and (told := _read(msg, start, spoken, slot, glued=glued)).text is None:
             return told
-        return _read(msg, start, end, slot, glued=glued)
+        return _read(msg, start, end, slot, glued=glued) if value.text is not None else value
     return value
+
+
+def _below_prompt(msg: Message, start: int, end: int) -> int:
+    """ "1. Who can export? B": where a letter stands alone behind the card's own question; 0 if none does."""
+    at = end - 1
+    while at > start and (msg.is_mark(at, ".!)") or msg.is_break(at)):
+        at -= 1
+    asked = at - 1
+    while asked > start and (msg.is_break(asked) or msg.is_mark(asked, "-(:")):
+        asked -= 1
+    words = sum(msg.is_word(i) for i in range(start, asked))
+    if at - start < 3 or words < 2 or not msg.letter(at, end) or not msg.is_mark(asked, "?") or msg.letter(start):
+        return 0
+    return at if not any(msg.is_mark(i, "?") for i in range(start, asked)) else 0
 
 
 def _letter_alone(msg: Message, i: int, slot: Slot) -> bool:
@@ -126,14 +142,23 @@ def _free_text(msg: Message, start: int, end: int, slot: Slot, said: str) -> Val
         return Value("tentative", said=said)
     if msg.at("hedge", start, end):
         return Value("tentative", said=said)
+    small = [i for i in msg.letters_in(start, end) if msg.tokens[i].spaced or i == start]
+    if small and all(i in small or msg.tokens[i].kind in ("num", "mark") for i in range(start, end)):
+        return Value("unclear", said=said)  # Spanish "2 o 3"
+    listed = sum(msg.is_mark(i + 1, ")") and bool(msg.tokens[i].letter) for i in msg.letters_in(start, end))
+    if listed > 1:
+        return Value("unclear", said=said)  # the card's own options, copied
     if end - start <= _FEW_WORDS and any(_names_option(msg, i, end, slot) for i in range(start, end)):
         return Value("unclear", said=said)
     return Value("other", text=said, said=said, complete=False)
 
 
 def _names_option(msg: Message, i: int, end: int, slot: Slot) -> bool:
-    """A capital option letter inside a short phrase ("rather C"): too close to a choice for an own answer."""
+    """A capital option letter inside a short phrase ("rather C"), or a small one at the end of it ("nehm ich b"): too
+    close to a choice for an own answer."""
     letter = msg.letter(i, end)
+    if i == end - 1 and letter and letter in slot.letters and msg.tokens[i].spaced:
+        return True
     if letter not in slot.letters or not letter or msg.tokens[i].lower or msg.glued(i):
         return False
     return letter_ends(msg, i, end) and not msg.is_mark(i + 1, "/+-&")

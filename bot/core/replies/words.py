@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from bot.core.replies.letters import AFTER_A, with_note
 from bot.core.replies.message import Message
 from bot.core.replies.reading import Slot
+from bot.core.replies.remarks import AFTER_A, against, with_note
 from bot.core.replies.value import Value, asks, letter_ends, note_of, other_words, skip_leads
 
+_LONGEST_NAME: Final = 5  # words; more is an instruction and no name
 _AFTER_SKIP: Final = ("polite", "for", "later", "filler", "item", "note")
 
 
@@ -27,6 +28,8 @@ def worded(msg: Message, start: int, end: int, slot: Slot, said: str, _glued: bo
 
 def _by_order(msg: Message, start: int, at: int, end: int, slot: Slot, said: str) -> Value | None:
     """Ordinals and digits as options: "the second one", "option 2", and a bare "2" (which only proposes)."""
+    if at > start + 1 and msg.at("option", at - 2) == at - 1 and msg.at("number", at - 1) == at:
+        at -= 1  # "option one": a number, and no noun here
     explicit = any(msg.at("option", i) for i in range(start, at))
     i = msg.at("ordinal", at, end)
     rank = msg.value_at("ordinal", at)
@@ -48,6 +51,8 @@ def _by_order(msg: Message, start: int, at: int, end: int, slot: Slot, said: str
             return Value("digit", number=rank, said=said, complete=i >= end)
         if i < end and msg.is_word(i) and not msg.any_at(AFTER_A, i, end):
             return None
+    elif explicit and (i := msg.at("number", at, end)) and msg.skip_decoration(i, end) >= end:
+        rank = msg.value_at("number", at)  # "option three"
     elif (noun := msg.at("item", at, end)) and (i := msg.at("number", noun, end)) and i >= end:
         rank = msg.value_at("number", noun)  # "number three"
     else:
@@ -58,13 +63,14 @@ def _by_order(msg: Message, start: int, at: int, end: int, slot: Slot, said: str
 
 
 def _reference(msg: Message, start: int, _at: int, end: int, _slot: Slot, said: str) -> Value | None:
-    stop = msg.at("same", start, end)
+    stop = msg.at("same", start, end) or msg.at("same", _at, end)
     if not stop:
         return None
     i = msg.at("item", stop, end) or stop
     number = msg.tokens[i].value if i < end and msg.tokens[i].kind == "num" else msg.value_at("number", i)
     if number <= 0 and i < end and not msg.is_edge(i):
-        return None
+        told = any(msg.at("self", k, end) for k in range(i, min(end, i + 3)))  # "the same as what I told Kim"
+        return Value("reference", said=said) if told and stop > max(start, _at) + 1 else None
     return Value("same", number=max(number, 0), said=said)
 
 
@@ -86,16 +92,16 @@ def _by_class(msg: Message, start: int, at: int, end: int, slot: Slot, said: str
         if any(msg.at(name, i, end) and msg.acts(i) for i in near):
             return Value("deferred", said=said)
         stop = msg.at(name, at, end) or msg.at(name, start, end) or _led_recommended(msg, at, end, name)
-        if stop:
-            return _recommended(msg, stop, end, said)
+        if stop and not (name == "recommended" and _qualifies(msg, stop, end)):
+            return _recommended(msg, stop, end, slot, said)
     stop = msg.at("pointer", start, end)
-    if stop and msg.skip_decoration(stop, end) >= end:
+    if stop and (msg.skip_decoration(stop, end) >= end or _placed(msg, stop, end)):
         return Value("other", said=said)
     if stop := _committed(msg, start, end):
-        return _recommended(msg, stop, end, said)
+        return _recommended(msg, stop, end, slot, said)
     stop = msg.at("accept", at, end)
     if stop and (stop >= end or msg.any_at(("recommended", "polite"), stop, end)):
-        return _recommended(msg, stop, end, said)
+        return _recommended(msg, stop, end, slot, said)
     if (tail := _otherwise(msg, start, end)) is not None:
         return Value("recommended", note=tail, said=said)
     for name, kind in (
@@ -145,7 +151,11 @@ def _deferred(msg: Message, start: int, at: int, end: int) -> str | None:
     if any(heads(i) and msg.letter(i, end) and letter_ends(msg, i, end) for i in msg.letters_in(start, end)):
         return None
     tail = range(max(start + 1, end - 11), end)
-    if any(msg.at("theirs", i) == end for i in tail) and not any(msg.at("unsure", i) == end for i in tail):
+    unsure = any(msg.at("unsure", i) == end for i in (start, *tail))
+    left = any(msg.at("delegate", i) == end for i in (start, at))
+    if not unsure and not left and any(msg.at("theirs", i) == end for i in tail):
+        return "deferred"
+    if (stop := msg.at("consult", at, end) or msg.at("consult", start, end)) and _ends_in_name(msg, stop, end):
         return "deferred"
     names = ("later", "put_off", "postpone")
     for i in (i for name in names for i in msg.places(name, start, end) if heads(i)):
@@ -157,6 +167,19 @@ def _deferred(msg: Message, start: int, at: int, end: int) -> str | None:
         if asked > i + 1 and (asked >= end or msg.any_at(("for", "time"), asked)):
             return "deferred"
     return None
+
+
+def _ends_in_name(msg: Message, i: int, end: int) -> bool:
+    """ "Ask Tom", "ask the legal team first": whom to ask, and nothing to ask them for."""
+    i = msg.any_at(("article", "for"), i, end) or i
+    last = min(end, i + _LONGEST_NAME)
+    name = i
+    while i < last and msg.tokens[i].kind in ("word", "char", "mention") and not msg.any_at(
+        ("for", "to", "conditional", "limit", "note", "and"), i, end
+    ):  # fmt: skip
+        i += 1
+    i = msg.skip_marks(i, end, ".!,")
+    return i > name and (i >= end or msg.is_edge(i - 1) or bool(msg.any_at(("later", "time", "note", "polite"), i)))
 
 
 def _led_recommended(msg: Message, at: int, end: int, name: str, passed: set[int] | None = None) -> int:
@@ -188,8 +211,21 @@ def _committed(msg: Message, start: int, end: int) -> int:
     return 0
 
 
-def _recommended(msg: Message, stop: int, end: int, said: str) -> Value:
+def _placed(msg: Message, i: int, end: int) -> bool:
+    """ "See my mail from Monday": a few words that only say where."""
+    told = msg.any_at(("for", "filler", "note", "time"), i, end)
+    return bool(told) and end - i <= _LONGEST_NAME and not any(msg.is_edge(k) for k in range(i, end))
+
+
+def _qualifies(msg: Message, i: int, end: int) -> bool:
+    """ "Recommended retail price", "by default hidden": the word belongs to what follows, an own answer."""
+    return i < end and msg.tokens[i].kind == "word" and not msg.letter(i) and not msg.found(i)
+
+
+def _recommended(msg: Message, stop: int, end: int, slot: Slot, said: str) -> Value:
     """The recommended option, and what was said beside it."""
+    if (turned := against(msg, "", stop, end, slot, said)) is not None:
+        return turned
     while stop < end:
         if msg.is_mark(stop, ",.:;-=)!、。") or msg.is_break(stop):
             stop += 1

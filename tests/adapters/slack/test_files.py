@@ -38,7 +38,7 @@ async def test_a_page_to_sign_in_is_no_content(talk: Talk) -> None:
     """Slack answers 200 where the permission is missing."""
     found = await handle(talk)
     talk.server.me.scopes.discard("files:read")
-    with pytest.raises(Undeliverable, match="read files"):
+    with pytest.raises(Undeliverable, match="permission"):
         await fetcher(talk).fetch(found, 1000)
 
 

@@ -255,3 +255,29 @@ async def test_where_the_app_is_not_it_says_so_at_once(talk: Talk) -> None:
     talk.ana.command("/clarify", "lit-review this", secret)
     await talk.settle()
     assert talk.store.commits
+
+
+async def test_menus_and_echoes_are_switched_off_one_by_one(talk: Talk) -> None:
+    """A channel where every message asks: told apart by what they name; answers shown by the card alone."""
+    every = talk.server.channel("every", talk.ana, talk.ben, id_="C0EVERY01")
+    talk.ana.command("/askfirst", "settings menus off", every)
+    await talk.settle()
+    talk.ben.say("my cat is ill", every)
+    await talk.settle()
+    assert not talk.opened()
+    asked = talk.ana.say("lit-review this", every)
+    await talk.settle()
+    before = len(talk.mine(every))
+    talk.ana.reply(asked, "1: B")
+    await talk.settle()
+    assert len(talk.mine(every)) == before + 1
+    talk.ana.command("/askfirst", "settings echoes off", every)
+    await talk.settle()
+    before = len(talk.mine(every))
+    talk.ana.reply(asked, "2: A")
+    await talk.settle()
+    assert len(talk.mine(every)) == before
+    assert talk.answers == {"years": "B", "databases": "A"}
+    talk.ana.reply(asked, "3: Z")
+    await talk.settle()
+    assert len(talk.mine(every)) == before + 1

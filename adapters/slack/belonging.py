@@ -1,0 +1,84 @@
+"""Which conversation an event belongs to, where its channel and thread alone do not say it (RP-7)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from adapters.slack import codec
+from adapters.slack.places import ROOTLESS, Known, address_of, conversation_of
+from adapters.slack.roots import Roots
+from bot.core.events import Envelope, FormSubmitted, MessageDeleted, MessageEdited, MessageReceived
+from bot.ports import Store
+
+LOOKED_AT = 20  # conversations of a channel, when a loose message looks for the open round it means
+
+Body = Mapping[str, Any]
+
+
+class Belonging:
+    def __init__(self, store: Store, roots: Roots) -> None:
+        self._store, self._roots = store, roots
+
+    async def where(self, made: Envelope, body: Body, known: Known) -> Envelope:
+        """Which conversation a message belongs to, where its thread alone does not say it."""
+        event = made.event
+        if isinstance(event, MessageEdited | MessageDeleted):
+            return await self._as_before(made, body, known)
+        if not made.place.shared or isinstance(event, FormSubmitted):
+            return made
+        address = address_of(made.place.conversation)
+        if isinstance(event, MessageReceived) and address.root is not None and not event.private:
+            self._roots.said_in(address.channel, event.ref.id, address.root)
+        made = await self._in_our_thread(made, known)
+        if isinstance(event, MessageReceived) and not event.in_thread and not (event.summons and not event.private):
+            return await self._loose(made, event)
+        return made
+
+    async def _in_our_thread(self, made: Envelope, known: Known) -> Envelope:
+        """A thread that begins with a card of ours is the conversation that the card was posted for."""
+        address = address_of(made.place.conversation)
+        if address.root is None or address.root.startswith(ROOTLESS):
+            return made
+        ours = await self._roots.conversation_at(known.me.team, address.channel, address.root)
+        return made if ours is None else _moved(made, ours)
+
+    async def _loose(self, made: Envelope, event: MessageReceived) -> Envelope:
+        """Said in the channel, outside any thread: meant for the only intake open there, unless it begins its own."""
+        if event.addressed and not event.private:
+            return made
+        address = address_of(made.place.conversation)
+        place = conversation_of(address.team, address.channel)
+        waiting = [name for name in await self._store.asking(place, LOOKED_AT) if name != made.place.conversation]
+        if len(waiting) == 1:
+            return _moved(made, waiting[0])
+        return _moved(made, place) if event.private else made  # a command of the platform is about the channel
+
+    async def _as_before(self, made: Envelope, body: Body, known: Known) -> Envelope:
+        """Edits and deletions belong where the message did. One that at last names the bot says it anew (b19)."""
+        event = made.event
+        before = await self._store.event(codec.said_before(made))
+        was = before.event if before is not None else None
+        if isinstance(event, MessageEdited):
+            message = _edited_message(body)
+            addressed = isinstance(was, MessageReceived) and was.addressed
+            if codec.names_us(message, known) and not addressed and made.place.shared:
+                said = codec.as_said(message, address_of(made.place.conversation).channel, known, made.event_id)
+                return said if isinstance(said, Envelope) else made
+            if isinstance(was, MessageReceived) and was.text == event.text:
+                made = made.model_copy(update={"event": event.model_copy(update={"unchanged": True})})
+        if before is not None:
+            return _moved(made, before.place.conversation)
+        return await self._in_our_thread(made, known) if made.place.shared else made
+
+
+def _moved(made: Envelope, conversation: str) -> Envelope:
+    return made.model_copy(update={"place": made.place.model_copy(update={"conversation": conversation})})
+
+
+def _edited_message(body: Body) -> Body:
+    event = body.get("event")
+    if not isinstance(event, Mapping):
+        return {}
+    message = event.get("message")
+    return message if isinstance(message, Mapping) else event
