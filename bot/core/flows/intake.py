@@ -315,12 +315,8 @@ def record(
         if item is None or number in explicit or item.question.recommended is None:
             continue
         before = item.answer if item.status == "resolved" else None
-        said_here = before is not None and ref.id in (
-            before.ref.id,
-            before.ref.confirms,
-        )  # an edit takes its own back
-        if before is not None and not said_here:  # RP-4
-            continue
+        if before is not None and ref.id not in (before.ref.id, before.ref.confirms):
+            continue  # RP-4; an edit takes its own words back
         answer = answer_from(
             item.question,
             ItemReading(key=item.question.recommended.key),
