@@ -241,13 +241,16 @@ def _reply_to(message: Message, me: Me) -> str | None:
 
 
 def _addressed(text: str, by_id: bool, me: Me) -> tuple[str, bool]:
-    """The text without a leading mention of the bot, and whether it is mentioned at all (RT-6)."""
+    """The text without a leading mention of the bot, in a command too, and whether it is mentioned at all (RT-6)."""
     mention = re.compile(rf"(?<![\w@./])@{re.escape(me.username)}(?!\w)", re.IGNORECASE)
     found = mention.search(text)
     command = COMMAND.match(text.lstrip())
-    named = command is not None and command.group(2).casefold() == me.username.casefold()
+    if command is not None and command.group(2).casefold() == me.username.casefold():
+        # The menu of commands writes the bot's name in groups; whoever gets the request has no use for it (RT-15).
+        text = text.lstrip()
+        return text[: command.start(2) - 1] + text[command.end(2) :], True
     if found is None:
-        return text, by_id or named
+        return text, by_id
     if not text[: found.start()].strip():
         return re.sub(r"^[:,]?[ \t]*", "", text[found.end() :]), True
     return text, True

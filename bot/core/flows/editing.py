@@ -94,8 +94,9 @@ def edited(turn: Turn, event: MessageEdited) -> None:
                 round_=round_,
             )
         return
-    accepted = [n for n in changed if n in reading.accepted]
-    taken = tuple(n for n in accepted if (i := round_.item(n)) and _said_in(i, event.message))
+    taken = tuple(
+        n for n in changed if n in reading.accepted and (i := round_.item(n)) and _said_in(i, event.message)
+    )
     reading = reading.model_copy(update={"answers": changed, "accepted": fresh, "correction": True})
     if not intake.on_the_table(session, round_):
         if not amending.propose(turn, session, round_, reading, person, event.ref):

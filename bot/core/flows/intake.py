@@ -315,9 +315,8 @@ def record(
         if item is None or number in explicit or item.question.recommended is None:
             continue
         before = item.answer if item.status == "resolved" else None
-        # RP-4; an edit takes its own back.
         if before is not None and ref.id not in (before.ref.id, before.ref.confirms):
-            continue
+            continue  # RP-4; an edit takes its own words back
         answer = answer_from(
             item.question,
             ItemReading(key=item.question.recommended.key),
