@@ -76,8 +76,10 @@ def _complete(turn: Turn, session: Session, found: Score, person: Person, ref: M
     following = phases.next_phase(spec)
     if following is not None:
         return spec_flow.enter(turn, session, following, person, ref)
+    left = [p.id for p in spec.open_points if p.status == "open"]
+    carried = f" Carried as open points: {', '.join(left)}." if left else ""
     return handover.hand_over(
-        turn, session, f"The specification “{spec.name}” is whole: all seven phases are decided."
+        turn, session, f"The specification “{spec.name}” is whole: all seven phases are decided.{carried}"
     )
 
 
@@ -217,6 +219,7 @@ def _carry(turn: Turn, session: Session, person: Person, ref: MessageRef) -> Ses
     turn.tell(
         "Carried as open points:" if listed else "Nothing is left to carry.",
         *listed,
+        "/point V-001 done: how — settles one." if listed else "",
         phases.ahead(turn, session).words,
         session=session,
     )

@@ -8,8 +8,10 @@ from bot.core import scope, spec_view, view
 from bot.core.capture import reference
 from bot.core.events import MessageReceived
 from bot.core.flows import injection, intake, phases, replying, spec, spec_steps, threads
-from bot.core.flows.words import carries_on, pleasantry, yes_or_no
+from bot.core.flows.words import carries_on, pleasantry, puts_off, yes_or_no
 from bot.core.model import Material, MessageRef, Person
+from bot.core.own_words import unquoted
+from bot.core.replies.phrases import PhraseBook
 from bot.core.slots import spec_of
 from bot.core.spec import SCOPE_FIELDS, Change, phase, tier_words
 from bot.core.state import Between, Session
@@ -50,7 +52,7 @@ def message(turn: Turn, session: Session, event: MessageReceived, ref: MessageRe
             turn.tell("Added to your request.", phases.ahead(turn, session).words, session=session)
             return
     session = injection.note(turn, session, event.person, event.text, event.materials)
-    own = "\n".join(line for line in event.text.splitlines() if not line.lstrip().startswith((">", "❯"))).strip()
+    own = unquoted(event.text)
     if not own:
         turn.tell("Quoted words decide nothing here; please answer in your own.", session=session)
         spec_steps.again(turn, session)
@@ -152,6 +154,12 @@ def _going(
     if pleasantry(said, book):
         turn.ignore("a pleasantry")
         return
+    ahead = phases.ahead(turn, session)
+    if ahead.step in ("next", "finish") and _holds_back(said, book):
+        spec.phase_audit(turn, session, "gate_withheld", person, ref, words=ref.quote)
+        number = spec_of(session).phase
+        turn.tell(f"{spec_view.name_of(number).capitalize()} is kept as it is.", ahead.words, session=session)
+        return
     round_ = session.round
     if round_ is not None and round_.items and event is not None:
         reading = replying.read(turn, round_, said, event.decoded)
@@ -168,7 +176,12 @@ def _going(
         if reading.kind in ("accept_all", "accept_all_except"):
             turn.tell("Nothing is open to accept.", phases.ahead(turn, session).words, session=session)
             return
-    turn.tell("No question is open.", phases.ahead(turn, session).words, session=session)
+    turn.tell("No question is open.", ahead.words, session=session)
+
+
+def _holds_back(said: str, book: PhraseBook) -> bool:
+    """ "no", "not yet": a person who could let the work go on keeps it where it is."""
+    return yes_or_no(said, book) == "no" or puts_off(said, book)
 
 
 def _settled(turn: Turn, session: Session, said: str, word: str | None, person: Person, ref: MessageRef) -> None:
