@@ -39,7 +39,7 @@ def go_on(turn: Turn, session: Session, person: Person, ref: MessageRef) -> Sess
         turn.tell("That decides nothing here; one answer is still needed:", session=session)
         return again(turn, session)
     spec = spec_of(session)
-    found = score(session, turn.book.playbooks)
+    found = score(session, turn.book.playbooks, turn.book.phrases)
     step = phases.ahead(turn, session)
     match step.step:
         case "more":
@@ -98,7 +98,7 @@ def again(turn: Turn, session: Session) -> Session:
         case "reconfirm":
             return spec_flow.ask_scope(turn, session)
         case "escalation":
-            return _show_ways(turn, session, score(session, turn.book.playbooks))
+            return _show_ways(turn, session, score(session, turn.book.playbooks, turn.book.phrases))
         case "input":
             turn.tell(INPUT, session=session)
         case "rationale":
@@ -193,7 +193,7 @@ def _carry(turn: Turn, session: Session, person: Person, ref: MessageRef) -> Ses
     """Go on: what was not asked becomes named open points, with the person's words. Nothing is decided by it."""
     spec = spec_of(session)
     waiting = [(d.topic, d.question) for d in phases.deferred(session)]
-    found = score(session, turn.book.playbooks).signals
+    found = score(session, turn.book.playbooks, turn.book.phrases).signals
     unclear = [(s.said, s.id) for s in found if s.field not in scope.INPUTS]  # the lock can not do without these
     points = []
     for place, (text, name) in enumerate((*waiting, *unclear), start=len(spec.open_points) + 1):

@@ -19,6 +19,7 @@ from bot.core.turn import Turn
 
 LONGEST_CHOICE = 12  # characters of a bare choice; a number in longer words is part of what they say
 _NUMBER = re.compile(r"\W*(\d{1,2})\b\W*(.*)", re.DOTALL)
+_ANSWER = re.compile(r"\W*\d{1,2}\s*[:.=)-]?\s*[A-Z]\s*(?:[,;\n]|$)", re.IGNORECASE)  # "1: B, rest default"
 
 
 def message(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef, direct: bool) -> None:
@@ -70,6 +71,8 @@ def _fits(turn: Turn, session: Session, stage: Between, event: MessageReceived) 
             round_ = session.round
             reading = replying.read(turn, round_, said, event.decoded) if round_ and round_.items else None
             return carries_on(said, book) or bool(reading and reading.correction and reading.answers)
+        case "escalation" if _ANSWER.match(said):
+            return False
         case "settled" | "escalation":
             return _NUMBER.fullmatch(said) is not None
         case "reconfirm":
@@ -151,14 +154,14 @@ def _going(
     if carries_on(said, book):
         spec_steps.go_on(turn, session, person, ref)
         return
-    if pleasantry(said, book):
-        turn.ignore("a pleasantry")
-        return
     ahead = phases.ahead(turn, session)
     if ahead.step in ("next", "finish") and _holds_back(said, book):
         spec.phase_audit(turn, session, "gate_withheld", person, ref, words=ref.quote)
         number = spec_of(session).phase
         turn.tell(f"{spec_view.name_of(number).capitalize()} is kept as it is.", ahead.words, session=session)
+        return
+    if pleasantry(said, book):
+        turn.ignore("a pleasantry")
         return
     round_ = session.round
     if round_ is not None and round_.items and event is not None:
@@ -324,7 +327,7 @@ def _rerun(turn: Turn, session: Session, said: str, word: str | None, person: Pe
 def _escalation(turn: Turn, session: Session, said: str, person: Person, ref: MessageRef) -> None:
     """One of the ways by its number, at the start of the message or alone; by the words of its button, too."""
     ways = spec_view.ways_out(session)
-    found = _NUMBER.fullmatch(said)
+    found = None if _ANSWER.match(said) else _NUMBER.fullmatch(said)
     named = next((n for n, label in ways if label.casefold() == said.casefold().strip(" .!")), None)
     choice = named or (found[1] if found else None)
     if choice is None or choice not in {n for n, _ in ways}:

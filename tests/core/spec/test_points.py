@@ -173,3 +173,14 @@ def test_a_person_keeps_an_open_gate_closed(text: str) -> None:
     assert talk.spec.phase == 1
     talk.ana("/continue")
     assert talk.spec.phase == 2
+
+
+@pytest.mark.parametrize("text", ["1: B, rest default", "2 B", "2) a"])
+def test_an_answer_to_a_round_chooses_no_way_out(text: str) -> None:
+    """RD-7 RP-8 Sent a moment too late, it means questions, not ways."""
+    talk = SpecTalk()
+    talk.ana(*CARRIED[:-1], text)
+    assert "names no way on" in talk.heard
+    assert talk.session.stage.waits == "escalation"  # type: ignore[union-attr]
+    talk.ana("2 we will know after the pilot")
+    assert talk.spec.open_points
