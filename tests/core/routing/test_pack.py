@@ -241,3 +241,11 @@ def test_what_is_included_must_be_there_and_right(folder: Path) -> None:
     assert any(p.startswith(f"{part}:{line}:") for p in problems(folder))
     change(folder / "pack.yaml", "include: [spec]", "include: [spce]")
     assert any("there is no" in p and "spce" in p for p in problems(folder))
+
+
+@pytest.mark.parametrize("text", ["@askfirst show me the papers", "@askfirst continue with my draft"])
+def test_an_everyday_word_after_a_mention_orders_nothing(text: str) -> None:
+    """CH-3: the commands of a session need their slash where none is open."""
+    verdict = route(text, [], RESEARCH)
+    assert verdict.general is None
+    assert verdict.outcome != "continue"
