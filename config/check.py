@@ -16,7 +16,7 @@ from bot.core.filed import read_round
 from bot.core.routing.pack import Pack
 from config.commands_loader import CommandFileError, load_commands
 from config.json_lines import line_of, lines_of
-from config.packs_loader import PackRefused, load_pack
+from config.packs_loader import PackRefused, load_pack, load_part
 from config.phrases_loader import PhraseFileError, load_phrases
 from config.playbooks_loader import read_playbook
 from config.problems import Problem
@@ -92,6 +92,8 @@ def _check_file(file: Path, deny: Sequence[str], *, named: bool) -> list[Problem
             return _check_rounds(file, deny, named=True)
         notes.refuse(0, "unknown_kind", "this is no YAML or JSON file: a playbook ends in .yaml, a round in .json")
         return notes.problems
+    if file.name == "part.yaml":
+        return _harmful([file]) or _loaded(file, lambda: load_part(file))
     if file.parent.name == "playbooks":
         return read_playbook(file, deny=deny).problems
     root = compose(text, notes)

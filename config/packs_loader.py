@@ -1,11 +1,14 @@
 """Reads a pack's folder: `pack.yaml`, `routes.yaml`, `phases.yaml`, `menus.yaml`, `triggers/*.yaml`.
 
+A pack can take in workflows that several packs share: `include: [spec]` reads `part.yaml` of the folder beside it.
+A workflow that the pack lists itself stands as it is there.
+
 All mistakes are told at once, each as `file:line: what is wrong`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -32,12 +35,20 @@ class PackRefused(Exception):
 class PackFile(Model):
     name: str
     title: str
-    session_commands: tuple[str, ...] = ()
+    include: tuple[str, ...] = ()  # neighbouring folders with a `part.yaml`
     marks_from: str | None = None  # the neighbouring pack whose languages' marks (negation, topics, …) are used too
 
 
 class RoutesFile(Model):
     workflows: tuple[Workflow, ...]
+
+
+class PartFile(Model):
+    """`part.yaml`: workflows for any pack, the commands inside their sessions, and how people ask for them."""
+
+    workflows: tuple[Workflow, ...]
+    session_commands: tuple[str, ...] = ()
+    languages: tuple[Language, ...] = ()
 
 
 class Source:
@@ -127,7 +138,11 @@ def load_pack(folder: Path, read: dict[Path, yaml.Node | None] | None = None) ->
     about, listed, shown = head.read(PackFile), routes.read(RoutesFile), menus.read(Menus)
     rules = phases.read(PhaseRules) if phases else PhaseRules()
     languages = [(source, source.read(Language)) for source in tongues]
+    parts = _parts_of(folder, head, about.include, read) if about else []
     if listed:
+        own = {w.id for w in listed.workflows}
+        shared = tuple(w for _, part in parts for w in part.workflows if w.id not in own)
+        listed = RoutesFile(workflows=(*listed.workflows, *shared))
         _check_routes(routes, listed, rules)
         known = {w.id for w in listed.workflows}
         if shown:
@@ -137,6 +152,7 @@ def load_pack(folder: Path, read: dict[Path, yaml.Node | None] | None = None) ->
                 _check_language(source, language, known)
     if not tongues:
         problems.append(f"{folder / 'triggers'}:1: holds no language; add one file a language, e.g. en.yaml")
+    languages += [(source, language) for source, part in parts for language in part.languages]
     if about and about.marks_from:
         languages += _marks_of(folder.parent / about.marks_from, head, read)
     lexicon = _compiled([(s, lang) for s, lang in languages if lang], problems)
@@ -145,7 +161,7 @@ def load_pack(folder: Path, read: dict[Path, yaml.Node | None] | None = None) ->
     pack = Pack(
         name=about.name,
         title=about.title,
-        session_commands=about.session_commands,
+        session_commands=tuple(dict.fromkeys(c for _, part in parts for c in part.session_commands)),
         workflows=listed.workflows,
         phases=rules,
         menus=shown,
@@ -153,6 +169,46 @@ def load_pack(folder: Path, read: dict[Path, yaml.Node | None] | None = None) ->
     )
     vars(pack)["lexicon"] = lexicon  # where its cached_property keeps it: compiled to be checked, kept to be used
     return pack
+
+
+def load_part(path: Path) -> PartFile:
+    """One `part.yaml` alone. Raises PackRefused with every mistake found."""
+    problems: list[str] = []
+    source = Source(path, problems, {})
+    part = source.read(PartFile)
+    if part is not None:
+        _check_part(source, part)
+    if problems or part is None:
+        raise PackRefused(problems)
+    return part
+
+
+def _parts_of(
+    folder: Path, head: Source, names: Sequence[str], read: dict[Path, yaml.Node | None]
+) -> list[tuple[Source, PartFile]]:
+    """The shared workflows that a pack takes in."""
+    found: list[tuple[Source, PartFile]] = []
+    for place, name in enumerate(names):
+        path = folder.parent / name / "part.yaml"
+        if not path.is_file():
+            head.report(("include", place), f"there is no {path}; `include` names a folder beside this pack's")
+            continue
+        source = Source(path, head.problems, read)
+        part = source.read(PartFile)
+        if part is not None:
+            _check_part(source, part)
+            found.append((source, part))
+    return found
+
+
+def _check_part(source: Source, part: PartFile) -> None:
+    known = {w.id for w in part.workflows}
+    _check_routes(source, RoutesFile(workflows=part.workflows), None)
+    for place, language in enumerate(part.languages):
+        _check_language(source, language, known, ("languages", place))
+    for place, command in enumerate(part.session_commands):
+        if command != command_form(command) or command in GENERAL_COMMANDS:
+            source.report(("session_commands", place), f"{command!r} can not be a command of a session")
 
 
 def _marks_of(
@@ -227,7 +283,7 @@ def _check_menus(source: Source, menus: Menus, known: set[str]) -> None:
             source.report(("rules", number, "options"), f"{menus.whole} must be among them when phases are mixed")
 
 
-def _check_language(source: Source, language: Language, known: set[str]) -> None:
+def _check_language(source: Source, language: Language, known: set[str], at: tuple[int | str, ...] = ()) -> None:
     for table, entries in (
         ("triggers", language.triggers),
         ("negative", language.negative),
@@ -235,10 +291,10 @@ def _check_language(source: Source, language: Language, known: set[str]) -> None
     ):
         for identity in entries:
             if identity and identity not in known:
-                source.report((table, identity), f"there is no workflow {identity!r}")
+                source.report((*at, table, identity), f"there is no workflow {identity!r}")
     for number, pair in enumerate(language.fold):
         if len(pair) != 2:
-            source.report(("fold", number), f"{pair!r}: two characters, the second is what the first is read as")
+            source.report((*at, "fold", number), f"{pair!r}: two characters, the second is what the first is read as")
 
 
 def _compiled(languages: list[tuple[Source, Language]], problems: list[str]) -> Lexicon | None:
@@ -249,9 +305,10 @@ def _compiled(languages: list[tuple[Source, Language]], problems: list[str]) -> 
         return compile_languages([language for _, language in languages])
     except ValueError as wrong:
         name = str(wrong).partition(":")[0]
-        source = next((s for s, lang in languages if lang.language == name), languages[0][0])
         phrase = str(wrong).split("'")[1] if "'" in str(wrong) else ""
-        line = next((n for n, t in _numbered(source.path) if phrase and phrase in t), 1)
+        sources = [s for s, lang in languages if lang.language == name] or [languages[0][0]]
+        holding = [(s, n) for s in sources for n, t in _numbered(s.path) if phrase and phrase in t]
+        source, line = holding[0] if holding else (sources[0], 1)
         problems.append(f"{source.path}:{line}: {wrong}")
         return None
 

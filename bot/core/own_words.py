@@ -48,6 +48,11 @@ _STARTS_PASTE = re.compile(
 )
 
 
+def unquoted(text: str) -> str:
+    """The lines that a person wrote themselves, without those that quote somebody (AU-3)."""
+    return "\n".join(line for line in text.splitlines() if not line.lstrip().startswith((">", "❯"))).strip()
+
+
 class Parts(NamedTuple):
     """`own` is as long as the text. `pasted` is what was pasted, `introduced` the words that led to it."""
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final, NamedTuple
 
+from bot.core.own_words import unquoted
 from bot.core.slots import Held, held, spec_of
 from bot.core.spec import FEWEST_COMPARATORS, SCOPE_FIELDS, TIERS, Lock, Spec, brief
 from bot.core.state import Session
@@ -48,10 +49,12 @@ class Inputs(NamedTuple):
     missing: Mapping[str, str]
 
 
+_NEGATIVE = re.compile(r"(?<!\w)[-−–]\s*\d")
+
+
 def _plain(words: str) -> str:
     """Width folded; quoted lines are somebody else's words (AU-3)."""
-    own = "\n".join(line for line in words.splitlines() if not line.lstrip().startswith((">", "❯")))
-    return unicodedata.normalize("NFKC", own)
+    return unicodedata.normalize("NFKC", unquoted(words))
 
 
 def count_in(words: str) -> int | None:
@@ -61,6 +64,8 @@ def count_in(words: str) -> int | None:
 
 
 def tier_in(words: str) -> int | None:
+    if _NEGATIVE.search(_plain(words)):  # "-1"; "tier-2" is none of these
+        return None
     named = [t for t, name in TIERS.items() if re.search(rf"\b{name}\b", words, re.IGNORECASE)]
     number = count_in(words)
     if len(named) == 1 and number in (None, named[0]):

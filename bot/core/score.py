@@ -11,10 +11,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 
-from bot.core import score_words as lists
 from bot.core.model import Model
 from bot.core.own_words import own_words
 from bot.core.playbook import Entry, Playbook
+from bot.core.replies.phrases import PhraseBook
 from bot.core.scope import BOUNDARY, INPUTS, OUT, SURFACES, boundary, count_in, inputs
 from bot.core.slots import Held, answered, held, in_play, rounds_of, spec_of
 from bot.core.spec import ESCALATE_AT, PAUSE_AT, SIGNALS_BANK, Signal, brief
@@ -37,6 +37,7 @@ LEVELS: Final[Mapping[str, Literal["critical", "minor"]]] = {
     "design_system_gap": "minor",
     "scope_vs_time": "minor",
 }
+Signs = Mapping[str, tuple[str, ...]]  # words by kind of sign, of every language
 ROLE, PLATFORMS = "meta.primary_role", "meta.platforms"
 
 
@@ -56,7 +57,7 @@ class Score(Model):
         return "pause" if self.points >= PAUSE_AT else "go"
 
 
-def score(session: Session, playbooks: Mapping[str, Playbook]) -> Score:
+def score(session: Session, playbooks: Mapping[str, Playbook], phrases: PhraseBook) -> Score:
     """The present phase's score. What a question on the table asks about does not count (RD-7)."""
     spec = spec_of(session)
     bank = playbooks.get(f"spec/phase-{spec.phase}")
@@ -66,7 +67,7 @@ def score(session: Session, playbooks: Mapping[str, Playbook]) -> Score:
         levels |= {e.question.id: e.question.stakes for e in kinds.entries if e.question.id in levels}
     entries = in_play(bank, spec.working_tier) if bank is not None else ()
     found: dict[str, Signal] = {}
-    for signal in (*_detected(session, entries), *spec.signals):
+    for signal in (*_detected(session, entries, phrases.signs), *spec.signals):
         found.setdefault(signal.id, signal.model_copy(update={"level": levels[signal.kind]}))
     table = session.round.open_items if session.stage.kind == "asking" and session.round is not None else ()
     open_round = {i.question.id for i in table} | {i.question.field for i in table}
@@ -87,9 +88,9 @@ def score(session: Session, playbooks: Mapping[str, Playbook]) -> Score:
 # -- what is found in the state ----------------------------------------------------------------------------------
 
 
-def _detected(session: Session, entries: Sequence[Entry]) -> Iterator[Signal]:
+def _detected(session: Session, entries: Sequence[Entry], signs: Signs) -> Iterator[Signal]:
     for detector in DETECTORS:
-        yield from detector(session, entries)
+        yield from detector(session, entries, signs)
 
 
 def _signal(kind: str, name: str, said: str, evidence: str, **more: Any) -> Signal:
@@ -105,12 +106,12 @@ def _texts(session: Session) -> Iterator[tuple[str, str, str]]:
     for question, (item, _) in answered(session, spec.phase).items():
         if item.answer is None or item.question.stakes != "critical" or item.question.field in unusable:
             continue
-        words = " ".join(filter(None, (item.answer.text, item.answer.note)))
-        if words:
+        words = own_words(" ".join(filter(None, (item.answer.text, item.answer.note)))).own
+        if words.strip():
             yield question, item.question.topic, words
 
 
-def _missing(session: Session, entries: Sequence[Entry]) -> Iterator[Signal]:
+def _missing(session: Session, entries: Sequence[Entry], _signs: Signs) -> Iterator[Signal]:
     """A field that the phase rests on holds nothing, or nothing that can be used (critical 1, SC-3)."""
     spec, fields = spec_of(session), held(session)
     faults = dict(inputs(session).missing) if spec.phase == 1 and not spec.lock.locked else {}
@@ -130,10 +131,10 @@ def _missing(session: Session, entries: Sequence[Entry]) -> Iterator[Signal]:
         yield _signal("missing_field", name, said, words, field=question.field, question=question.id)
 
 
-def _vague(session: Session, _entries: Sequence[Entry]) -> Iterator[Signal]:
+def _vague(session: Session, _entries: Sequence[Entry], signs: Signs) -> Iterator[Signal]:
     """Words for an amount without a number, where the amount matters (minor 1)."""
     for name, where, words in _texts(session):
-        found = [w for w in lists.VAGUE if contains(words, w)]
+        found = [w for w in signs["vague"] if contains(words, w)]
         if found and count_in(words) is None:
             listed = ", ".join(f"“{w}”" for w in found)
             said = f"{where}: {listed} {'is no number' if len(found) == 1 else 'are no numbers'}"
@@ -141,7 +142,7 @@ def _vague(session: Session, _entries: Sequence[Entry]) -> Iterator[Signal]:
             yield _signal("vague_quantifier", name, said, words.strip()[:200], question="vague_quantifier", fill=fill)
 
 
-def _generic(session: Session, _entries: Sequence[Entry]) -> Iterator[Signal]:
+def _generic(session: Session, _entries: Sequence[Entry], signs: Signs) -> Iterator[Signal]:
     """Somebody is named only as "users" (minor 2)."""
     fields = held(session)
     spec = spec_of(session)
@@ -149,12 +150,12 @@ def _generic(session: Session, _entries: Sequence[Entry]) -> Iterator[Signal]:
     if role is None or role.phase not in (spec.phase, None):
         return
     words = fold(role.value).strip(" .!")
-    if words.removeprefix("the ").removeprefix("all ") in lists.GENERIC_ROLES:
+    if words.removeprefix("the ").removeprefix("all ") in signs["generic_role"]:
         said = f"“{role.value}” says neither who they are nor what they may do"
         yield _signal("generic_role", "role", said, role.words, question="generic_role", fill={"words": role.value})
 
 
-def _boundary(session: Session, _entries: Sequence[Entry]) -> Iterator[Signal]:
+def _boundary(session: Session, _entries: Sequence[Entry], _signs: Signs) -> Iterator[Signal]:
     """What is in is said, what is out is not (minor 3)."""
     fields = held(session)
     spec = spec_of(session)
@@ -166,12 +167,12 @@ def _boundary(session: Session, _entries: Sequence[Entry]) -> Iterator[Signal]:
         yield _signal("boundary_unstated", "out", said, fields[BOUNDARY].words, question="boundary_unstated")
 
 
-def _parity(session: Session, _entries: Sequence[Entry]) -> Iterator[Signal]:
+def _parity(session: Session, _entries: Sequence[Entry], signs: Signs) -> Iterator[Signal]:
     """One kind of screen is spoken of and nothing says what holds for the other (minor 4)."""
     if PLATFORMS in held(session):
         return
     for name, where, words in _texts(session):
-        small, large = first_of(words, lists.SMALL_SCREENS), first_of(words, lists.LARGE_SCREENS)
+        small, large = first_of(words, signs["small_screen"]), first_of(words, signs["large_screen"])
         if bool(small) != bool(large):
             said = f"{where}: “{small or large}” is named, and nothing says what holds for other screens"
             fill = {"words": small or large or ""}
@@ -179,7 +180,7 @@ def _parity(session: Session, _entries: Sequence[Entry]) -> Iterator[Signal]:
             return
 
 
-def _contradictions(session: Session, entries: Sequence[Entry]) -> Iterator[Signal]:
+def _contradictions(session: Session, entries: Sequence[Entry], _signs: Signs) -> Iterator[Signal]:
     """An answer that can not hold together with what is decided elsewhere (critical 4)."""
     fields = held(session)
     spec = spec_of(session)
@@ -197,12 +198,13 @@ def _contradictions(session: Session, entries: Sequence[Entry]) -> Iterator[Sign
     if not lock.locked:
         return
     for question, (item, _) in mine.items():
-        words = " ".join(filter(None, (item.answer.text, item.answer.note))) if item.answer else ""
+        said = " ".join(filter(None, (item.answer.text, item.answer.note))) if item.answer else ""
+        words = own_words(said).own.strip()
         number = _surfaces_in(words)
         if number is not None and number != lock.surface_count and item.question.field != SURFACES:
             scope = Held(str(lock.surface_count), f"{lock.surface_count} surfaces", "the locked scope")
-            said = Held(str(number), f"“{words}”", item.clarification or "")
-            yield _against(item.question.topic, said, scope, f"{question}.surfaces")
+            present = Held(str(number), f"“{words}”", item.clarification or "")
+            yield _against(item.question.topic, present, scope, f"{question}.surfaces")
 
 
 _SURFACE_COUNT = re.compile(r"\b(\d{1,2}|\w+) (?:surfaces?|screens?|pages?)\b", re.IGNORECASE)
@@ -221,11 +223,11 @@ def _against(topic: str, one: Held, other: Held, rule: str) -> Signal:
     )
 
 
-def _hearsay(session: Session, _entries: Sequence[Entry]) -> Iterator[Signal]:
+def _hearsay(session: Session, _entries: Sequence[Entry], signs: Signs) -> Iterator[Signal]:
     """One source that nobody vouches for is all that speaks for something (critical 7)."""
     proofs = [m for m in session.request.materials if m.kind in ("file", "link")]
     for name, where, words in _texts(session):
-        source = first_of(words, lists.HEARSAY)
+        source = first_of(words, signs["hearsay"])
         if source is not None and len(proofs) < 2:
             said = f"{where}: “{source}” is the only evidence"
             fill = {"words": source}
@@ -235,12 +237,12 @@ def _hearsay(session: Session, _entries: Sequence[Entry]) -> Iterator[Signal]:
             )  # fmt: skip
 
 
-def _hurry(session: Session, _entries: Sequence[Entry]) -> Iterator[Signal]:
+def _hurry(session: Session, _entries: Sequence[Entry], signs: Signs) -> Iterator[Signal]:
     """A date is near and the scope is wide, and nobody has said which gives way (minor 6)."""
     fields = held(session)
     wide = BOUNDARY in fields and fields[BOUNDARY].value == "area"
     for name, where, words in _texts(session):
-        hurry, everything = first_of(words, lists.HURRY), first_of(words, lists.WIDE)
+        hurry, everything = first_of(words, signs["hurry"]), first_of(words, signs["wide"])
         if hurry is not None and (everything is not None or wide):
             said = f"{where}: “{hurry}” and a wide scope; nothing says which gives way"
             fill = {"words": hurry}
@@ -248,10 +250,10 @@ def _hurry(session: Session, _entries: Sequence[Entry]) -> Iterator[Signal]:
             return
 
 
-def _design_gap(session: Session, _entries: Sequence[Entry]) -> Iterator[Signal]:
+def _design_gap(session: Session, _entries: Sequence[Entry], signs: Signs) -> Iterator[Signal]:
     """The design system seems to lack something (minor 5)."""
     for name, where, words in _texts(session):
-        gap = first_of(words, lists.DESIGN_GAPS)
+        gap = first_of(words, signs["design_gap"])
         if gap is not None:
             said = f"{where}: “{gap}”"
             fill = {"words": gap}
@@ -259,7 +261,7 @@ def _design_gap(session: Session, _entries: Sequence[Entry]) -> Iterator[Signal]
             yield _signal("design_system_gap", name, said, evidence, question="design_system_gap", fill=fill)
 
 
-Detector = Callable[[Session, Sequence[Entry]], Iterator[Signal]]
+Detector = Callable[[Session, Sequence[Entry], Signs], Iterator[Signal]]
 DETECTORS: Final[tuple[Detector, ...]] = (
     _missing,
     _contradictions,

@@ -132,17 +132,41 @@ class Note(Model):
     at: datetime
 
 
+class PointAct(Model):
+    """What a person did with an open point: settled it, handed it to phase `to`, or opened it again."""
+
+    kind: Literal["resolved", "moved", "reopened"]
+    words: str
+    to: int | None = None
+    at: datetime
+    by: PersonId
+    user_message_ref: str
+
+
 class OpenPoint(Model):
-    """Something carried on undecided, on a person's word (RD-7). `id` as in the source: V-001."""
+    """Something carried on undecided, on a person's word (RD-7). `id` as in the source: V-001.
+
+    It decides nothing, and neither does settling it: it is no clarification.
+    """
 
     id: str
-    phase: int
+    phase: int  # in which it was raised
     text: str
     words: str
     raised_at: datetime
     raised_by: PersonId
     user_message_ref: str
     status: Literal["open", "resolved"] = "open"
+    acts: tuple[PointAct, ...] = ()
+
+    @property
+    def due(self) -> int:
+        """The phase in which it has to be settled: where it was raised, or handed to."""
+        return next((a.to for a in reversed(self.acts) if a.to is not None), self.phase)
+
+    @property
+    def resolution(self) -> PointAct | None:
+        return self.acts[-1] if self.acts and self.status == "resolved" else None
 
 
 class Run(Model):

@@ -6,6 +6,7 @@ is kept as what the file claims, beside the store's own.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Literal
@@ -16,6 +17,9 @@ from bot.core.spec import FEWEST_COMPARATORS, LAST, TIERS
 from bot.core.spec_record import FORM
 
 SKEW = timedelta(minutes=5)  # by which the clocks of two machines may differ
+
+
+POINT = re.compile(r"V-\d{3}")
 
 
 class Mistake(Model):
@@ -60,6 +64,27 @@ class ToldLock(Model):
     claimed: dict[str, str]
 
 
+class ToldAct(Model):
+    """What the file says that a person did with an open point."""
+
+    kind: Literal["resolved", "moved", "reopened"]
+    words: str
+    to: int | None = None
+    by: str
+    user_message_ref: str
+
+
+class ToldPoint(Model):
+    id: str
+    phase: int
+    text: str
+    words: str
+    raised_by: str
+    user_message_ref: str
+    status: Literal["open", "resolved"] = "open"
+    acts: tuple[ToldAct, ...] = ()
+
+
 class Document(Model):
     """A file that can be read in.
 
@@ -78,7 +103,7 @@ class Document(Model):
     done: tuple[int, ...]
     unanswered: dict[int, tuple[str, ...]]  # phase -> questions that were asked and not resolved
     settled: tuple[dict[str, str], ...]
-    open_points: tuple[dict[str, str], ...]
+    open_points: tuple[ToldPoint, ...]
     was: str | None  # the session that it was exported from
 
 
@@ -348,8 +373,8 @@ class _Reader:
                     kept.append({**texts, "phase": str(row["phase"])})
         return tuple(kept)
 
-    def _points(self, context: Mapping[str, Any]) -> tuple[dict[str, str], ...]:
-        kept = []
+    def _points(self, context: Mapping[str, Any]) -> tuple[ToldPoint, ...]:
+        kept: list[ToldPoint] = []
         for number, row in enumerate(self.rows(context, "open_questions")):
             path = f"context.open_questions[{number}]"
             if not isinstance(row, Mapping):
@@ -358,6 +383,37 @@ class _Reader:
             texts = {
                 k: self.text(row, f"{path}.{k}") for k in ("id", "text", "words", "raised_by", "user_message_ref")
             }
+            if not POINT.fullmatch(texts["id"]) or any(p.id == texts["id"] for p in kept):
+                self.wrong(f"{path}.id", f"{texts['id']!r} is no name of its own; points are V-001, V-002, …")
+                continue
             phase = row.get("phase_ref")
-            kept.append({**texts, "phase": str(phase if isinstance(phase, int) and 1 <= phase <= LAST else 1)})
+            acts = self._acts(row, path)
+            last = next((a.kind for a in reversed(acts) if a.kind != "moved"), "reopened")
+            status: Literal["open", "resolved"] = "resolved" if last == "resolved" else "open"
+            if row.get("status", "open") != status:
+                said = "no act of a person settles it" if status == "open" else "its last act settles it"
+                self.wrong(f"{path}.status", f"it says {row.get('status')!r}, but {said}")
+            own = phase if isinstance(phase, int) and 1 <= phase <= LAST else 1
+            kept.append(ToldPoint(**texts, phase=own, status=status, acts=acts))
+        return tuple(kept)
+
+    def _acts(self, row: Mapping[str, Any], path: str) -> tuple[ToldAct, ...]:
+        """Who settled or moved it, in which message; without these nobody has."""
+        kept: list[ToldAct] = []
+        rows = row.get("acts", [])
+        if not isinstance(rows, list | tuple):
+            self.wrong(f"{path}.acts", "this must be a list")
+            return ()
+        for number, act in enumerate(rows):
+            where = f"{path}.acts[{number}]"
+            if not isinstance(act, Mapping) or act.get("kind") not in ("resolved", "moved", "reopened"):
+                self.wrong(where, "an act is an object whose kind is resolved, moved or reopened")
+                continue
+            to = act.get("to")
+            if (act["kind"] == "moved") != (isinstance(to, int) and 1 <= to <= LAST):
+                self.wrong(f"{where}.to", f"{to!r}: a moved point, and no other, names a phase from 1 to {LAST}")
+                continue
+            self.time(act.get("at"), f"{where}.at")
+            texts = {k: self.text(act, f"{where}.{k}") for k in ("words", "by", "user_message_ref")}
+            kept.append(ToldAct.model_validate({"kind": act["kind"], "to": to, **texts}))
         return tuple(kept)

@@ -176,6 +176,9 @@ def _context(session: Session, spec: Spec, surface: str) -> dict[str, Any]:
                 "raised_by": p.raised_by,
                 "words": p.words,
                 "user_message_ref": p.user_message_ref,
+                "resolution": p.resolution.words if p.resolution else None,
+                "resolved_at": iso(p.resolution.at) if p.resolution else None,
+                "acts": [{**a.model_dump(exclude={"at"}, exclude_none=True), "at": iso(a.at)} for a in p.acts],
             }
             for p in spec.open_points
         ],
@@ -227,7 +230,7 @@ def markdown(state: Mapping[str, Any]) -> str:
     for shown in PHASES:
         lines += _phase_lines(state, shown)
     kinds: tuple[tuple[str, str, Callable[[Mapping[str, Any]], str]], ...] = (
-        ("Open points", "open_questions", lambda e: f"{e['id']}: {e['text']} — “{e['words']}”"),
+        ("Open points", "open_questions", _point_words),
         ("Noted, not asked", "ambiguity_notes", lambda e: f"phase {e['phase']}: {e['said']}"),
         ("Left for later", "deferred_questions", lambda e: f"phase {e['phase']}: {e['topic']}"),
     )
@@ -236,6 +239,11 @@ def markdown(state: Mapping[str, Any]) -> str:
         if rows:
             lines += ["", f"## {heading}", "", *(f"- {_line(words(entry))}" for entry in rows)]
     return "\n".join(lines) + "\n"
+
+
+def _point_words(entry: Mapping[str, Any]) -> str:
+    done = f"; settled: “{entry['resolution']}” ({entry['acts'][-1]['by']})" if entry["resolution"] else ""
+    return f"{entry['id']}: {entry['text']} — “{entry['words']}” ({entry['raised_by']}){done}"
 
 
 def _phase_lines(state: Mapping[str, Any], shown: Phase) -> list[str]:

@@ -8,7 +8,7 @@ from bot.core import view
 from bot.core.effects import Button, Message
 from bot.core.score import Score
 from bot.core.slots import rounds_of, spec_of
-from bot.core.spec import LAST, PHASES, SCOPE_FIELDS, Lock, Phase, phase, tier_words
+from bot.core.spec import LAST, PHASES, SCOPE_FIELDS, Lock, OpenPoint, Phase, phase, tier_words
 from bot.core.state import Between, Session
 
 YES, CHANGE = "Yes, as it is", "Change something"
@@ -208,14 +208,17 @@ def status(session: Session, bulk: bool, ahead: str) -> list[str]:
             f"Scope locked {spec.lock.locked_at:%d %B}{again}: {plural(lock.surface_count, 'surface')}, "
             f"{plural(lock.comparator_count, 'comparator')}."
         )
+    points = [p.id for p in spec.open_points if p.status == "open"]
+    listed = f"Open points carried: {', '.join(points)} (/point)." if points else ""
+    if listed and not (isinstance(session.stage, Between) and session.stage.waits == "go"):
+        scope = f"{scope} {listed}"
     if session.stage.kind == "asking" and round_ is not None and round_.open_items:
         first = round_.open_items[0].question
         still = view.still_open(round_, bulk)
         names, _, how = still.partition(". ")
         return [head, scope, f"{names}.", f"Why it matters: {first.why}", how or still]
-    points = [p.id for p in spec.open_points if p.status == "open"]
     waits = WAITS.get(session.stage.waits) if isinstance(session.stage, Between) else None
-    carried = f"Open points carried: {', '.join(points)}." if points else "No question is open."
+    carried = listed or "No question is open."
     carried = carried if waits is None else f"Open: {waits}."
     why = f"Why it matters: the {phase(spec.phase).artefact} waits for it."
     return [head, scope, carried, why, ahead]
@@ -224,8 +227,20 @@ def status(session: Session, bulk: bool, ahead: str) -> list[str]:
 def overview(session: Session) -> list[str]:
     """The seven phases, and what is decided (for /show)."""
     rows = [f"{p.number} {p.name}: {phase_words(session, p.number)}" for p in PHASES]
-    points = [f"{p.id} {p.text}" for p in spec_of(session).open_points if p.status == "open"]
-    return [*rows, *(["Open points: " + "; ".join(points)] if points else [])]
+    return [*rows, *(point_line(p) for p in spec_of(session).open_points)]
+
+
+def point_line(point: OpenPoint) -> str:
+    """`V-001 (phase 2): “many” is no number — open`, with the words that settled it."""
+    done = f"✔ settled: “{view.shortened(point.resolution.words)}”" if point.resolution else "open"
+    return f"{point.id} (phase {point.due}): {point.text} — {done}"
+
+
+def point_lines(point: OpenPoint) -> list[str]:
+    """One point with everything that people did with it."""
+    done = {"resolved": "settled", "reopened": "opened again"}
+    acts = [f"{done.get(a.kind, f'to phase {a.to}')}: “{a.words}” — {a.by}" for a in point.acts]
+    return [point_line(point), f"carried: “{point.words}” — {point.raised_by}", *acts]
 
 
 def phase_decisions(session: Session, shown: Phase) -> list[str]:
@@ -234,4 +249,5 @@ def phase_decisions(session: Session, shown: Phase) -> list[str]:
     decided = [view.item_line(item) for item in items]
     known = [f"Settled: {s.topic}: {s.value} ({s.source})" for s in session.settled if s.phase == shown.number]
     later = [f"Left for later: {d.topic}" for d in session.dropped if d.later and d.phase == shown.number]
-    return [*decided, *known, *later] or ["Nothing is decided there yet."]
+    points = [point_line(p) for p in spec_of(session).open_points if p.due == shown.number]
+    return [*decided, *known, *later, *points] or ["Nothing is decided there yet."]

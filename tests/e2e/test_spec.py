@@ -15,7 +15,6 @@ from tests.e2e.installed import as_said, askfirst
 TALK = tuple(
     {"text": text}
     for text in (
-        "/settings pack triage",
         "/spec Refunds in the shop",
         "1: B, rest default",
         "/continue",

@@ -15,6 +15,10 @@ HELP = (
     "/status what is open · /new something new · /cancel end this · /resume a paused one · /export the record",
     "To name a workflow yourself, begin a message with [direct-mode] or with its command.",
 )
+SPEC_HELP = (
+    "In this specification: /continue the next step · /tier 1–3 · /jump 4 another phase · /show what is decided · "
+    "/gate what is missing · /point V-001 an open point · /abandon with a reason"
+)
 
 
 def run(turn: Turn, word: str, rest: str, person: Person, ref: MessageRef) -> None:
@@ -51,7 +55,9 @@ def run(turn: Turn, word: str, rest: str, person: Person, ref: MessageRef) -> No
 
 def _commands_of(turn: Turn) -> tuple[str, ...]:
     listed = [w.call for w in turn.pack.workflows if w.commands]
-    return (f"Workflows here: {' '.join(listed)}",) if listed else ()
+    session = turn.state.current
+    inside = (SPEC_HELP,) if session is not None and session.spec is not None else ()
+    return (*((f"Workflows here: {' '.join(listed)}",) if listed else ()), *inside)
 
 
 def name_of(session: Session) -> str:

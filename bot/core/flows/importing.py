@@ -12,7 +12,7 @@ from bot.core.events import SpecImported
 from bot.core.flows import phases, spec
 from bot.core.model import Answer, MessageRef, Person, Question
 from bot.core.slots import spec_of
-from bot.core.spec import LAST, Lock, OpenPoint, Run, Spec, brief, phase
+from bot.core.spec import LAST, Lock, OpenPoint, PointAct, Run, Spec, brief, phase
 from bot.core.spec_reading import Document, Told, read
 from bot.core.state import Between, Dropped, Item, Request, Round, Session, Settled
 from bot.core.turn import Turn
@@ -59,8 +59,8 @@ def _session(turn: Turn, found: Document, digest: str) -> Session:
         )
     points = tuple(
         OpenPoint(
-            id=p["id"], phase=int(p["phase"]), text=p["text"], words=p["words"], raised_at=turn.at,
-            raised_by=p["raised_by"], user_message_ref=p["user_message_ref"],
+            **p.model_dump(exclude={"acts"}), raised_at=turn.at,
+            acts=tuple(PointAct(**a.model_dump(), at=turn.at) for a in p.acts),
         )
         for p in found.open_points
     )  # fmt: skip

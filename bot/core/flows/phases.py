@@ -47,7 +47,7 @@ def ahead(turn: Turn, session: Session) -> Ahead:
         return Ahead("wait", "It waits for your answer above.")
     here = spec_view.name_of(spec.phase)
     run = spec.present
-    found = score(session, turn.book.playbooks)
+    found = score(session, turn.book.playbooks, turn.book.phrases)
     left = deferred(session)
     used = len(rounds_of(session, spec.phase))
     if run.status == "started" and not run.carried:

@@ -1,4 +1,4 @@
-"""The commands of a specification: /continue, /tier, /jump, /show, /gate, /abandon (SP-2)."""
+"""The commands of a specification: /continue, /tier, /jump, /show, /gate, /point, /abandon (SP-2)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 from bot.core import scope, spec_view, view
 from bot.core.capture import reference
-from bot.core.flows import handover, intake, opening, phases, replying, spec, spec_steps
+from bot.core.flows import handover, intake, opening, phases, replying, spec, spec_points, spec_steps
 from bot.core.gate import NoSuchPhase, phase_number
 from bot.core.model import MessageRef, Person
 from bot.core.replies.reading import ItemReading
@@ -16,7 +16,7 @@ from bot.core.spec_evidence import gate_of
 from bot.core.state import Between, Session
 from bot.core.turn import Turn
 
-WORDS = ("continue", "tier", "jump", "show", "gate", "abandon", "accept-recommendations")
+WORDS = ("continue", "tier", "jump", "show", "gate", "point", "abandon", "accept-recommendations")
 _NUMBERED = re.compile(r"(?:phase )?\w*", re.IGNORECASE)
 _SHORT = {  # what may follow the word after a mention; more than that is talk (CH-3)
     "continue": re.compile(r""),
@@ -25,6 +25,7 @@ _SHORT = {  # what may follow the word after a mention; more than that is talk (
     "jump": _NUMBERED,
     "show": re.compile(r"\d?|scope", re.IGNORECASE),
     "gate": _NUMBERED,
+    "point": re.compile(r"(?:v-\d.*)?", re.IGNORECASE | re.DOTALL),
     "abandon": re.compile(r".*", re.DOTALL),
 }
 _COMMAND = re.compile(r"\s*[/!]([a-z][a-z_-]*)(?:@(\w+))?(?:\s+([\s\S]*))?\s*", re.IGNORECASE)
@@ -32,9 +33,12 @@ _COMMAND = re.compile(r"\s*[/!]([a-z][a-z_-]*)(?:@(\w+))?(?:\s+([\s\S]*))?\s*", 
 
 def parsed(turn: Turn, text: str, *, mentioned: bool) -> tuple[str, str] | None:
     """A command of this page and the words after it, where the place knows it or a specification is open."""
+    spec_here = turn.state.current
+    if spec_here is not None and spec_here.spec is not None and spec_points.TYPED.match(text):
+        return "point", text.strip()
     found = _COMMAND.fullmatch(text)
     word, name, rest = (found[1], found[2], found[3]) if found else (None, None, None)
-    if found is None and mentioned:
+    if found is None and mentioned and any(_open_spec(s) for s in turn.state.sessions):
         head, _, rest = text.strip().partition(" ")
         word = head if head.casefold() in WORDS and _SHORT[head.casefold()].fullmatch(rest.strip()) else None
     if word is None or (name and turn.bot_name and name.casefold() != turn.bot_name.casefold()):
@@ -53,8 +57,7 @@ def run(turn: Turn, word: str, rest: str, person: Person, ref: MessageRef, bound
     if session is None or session.spec is None or session.stage.kind == "ended":
         session = _waiting(turn, word)
     if session is None:
-        if word == "abandon" and turn.state.current is not None:
-            _abandon(turn, turn.state.current, rest, person, ref)
+        if turn.state.current is not None and _means_any(turn, turn.state.current, word, rest, person, ref):
             return
         turn.outcome, turn.reason = "refused", "no specification is open"
         turn.tell("No specification is open here. /spec and a name begins one, e.g. /spec Refunds in the app")
@@ -78,17 +81,43 @@ def run(turn: Turn, word: str, rest: str, person: Person, ref: MessageRef, bound
             _show(turn, session, rest)
         case "gate":
             _gate(turn, session, rest, person)
+        case "point":
+            spec_points.run(turn, session, rest, person, ref)
         case "abandon":
             _abandon(turn, session, rest, person, ref)
         case _:
             _accept(turn, session, person, ref)
 
 
+def _open_spec(session: Session) -> bool:
+    return session.spec is not None and session.stage.kind != "ended"
+
+
+def _means_any(turn: Turn, session: Session, word: str, rest: str, person: Person, ref: MessageRef) -> bool:
+    """What these say of an intake that is no specification. False = nothing."""
+    if word == "abandon":
+        _abandon(turn, session, rest, person, ref)
+        return True
+    round_ = session.round
+    if session.stage.kind != "asking" or round_ is None or word not in ("continue", "accept-recommendations"):
+        return False
+    refusal = intake.may_answer(turn, session, person)
+    if refusal is not None:
+        turn.audit("access.answer_refused", session, person, reason=refusal)
+        turn.refuse(person, f"may not /{word} here", refusal, session=session)
+    elif word == "continue":
+        turn.outcome, turn.reason = "refused", "questions are open"
+        turn.tell(*_open(turn, session), session=session, round_=round_)
+    else:
+        _accept(turn, session, person, ref)
+    return True
+
+
 def _waiting(turn: Turn, word: str) -> Session | None:
     """The last specification of this place that is not over; only /continue and what merely shows take it up."""
     if word not in ("continue", "show", "gate"):
         return None
-    paused = [s for s in turn.state.sessions if s.spec is not None and s.stage.kind != "ended"]
+    paused = [s for s in turn.state.sessions if _open_spec(s)]
     return paused[-1] if paused else None
 
 

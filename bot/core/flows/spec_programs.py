@@ -58,7 +58,7 @@ def signals_raised(turn: Turn, event: SignalsRaised) -> None:
             "round.signal_raised", session, None,
             signal=signal.id, kind=signal.kind, said=signal.said, evidence=signal.evidence, raised_by=event.raised_by,
         )  # fmt: skip
-    found = score(session, turn.book.playbooks)
+    found = score(session, turn.book.playbooks, turn.book.phrases)
     who = view.shortened(event.raised_by.partition(":")[2], 40)
     turn.tell(
         f"{who} says that something is unclear.",

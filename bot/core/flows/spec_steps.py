@@ -39,7 +39,7 @@ def go_on(turn: Turn, session: Session, person: Person, ref: MessageRef) -> Sess
         turn.tell("That decides nothing here; one answer is still needed:", session=session)
         return again(turn, session)
     spec = spec_of(session)
-    found = score(session, turn.book.playbooks)
+    found = score(session, turn.book.playbooks, turn.book.phrases)
     step = phases.ahead(turn, session)
     match step.step:
         case "more":
@@ -76,8 +76,10 @@ def _complete(turn: Turn, session: Session, found: Score, person: Person, ref: M
     following = phases.next_phase(spec)
     if following is not None:
         return spec_flow.enter(turn, session, following, person, ref)
+    left = [p.id for p in spec.open_points if p.status == "open"]
+    carried = f" Carried as open points: {', '.join(left)}." if left else ""
     return handover.hand_over(
-        turn, session, f"The specification “{spec.name}” is whole: all seven phases are decided."
+        turn, session, f"The specification “{spec.name}” is whole: all seven phases are decided.{carried}"
     )
 
 
@@ -96,7 +98,7 @@ def again(turn: Turn, session: Session) -> Session:
         case "reconfirm":
             return spec_flow.ask_scope(turn, session)
         case "escalation":
-            return _show_ways(turn, session, score(session, turn.book.playbooks))
+            return _show_ways(turn, session, score(session, turn.book.playbooks, turn.book.phrases))
         case "input":
             turn.tell(INPUT, session=session)
         case "rationale":
@@ -191,7 +193,7 @@ def _carry(turn: Turn, session: Session, person: Person, ref: MessageRef) -> Ses
     """Go on: what was not asked becomes named open points, with the person's words. Nothing is decided by it."""
     spec = spec_of(session)
     waiting = [(d.topic, d.question) for d in phases.deferred(session)]
-    found = score(session, turn.book.playbooks).signals
+    found = score(session, turn.book.playbooks, turn.book.phrases).signals
     unclear = [(s.said, s.id) for s in found if s.field not in scope.INPUTS]  # the lock can not do without these
     points = []
     for place, (text, name) in enumerate((*waiting, *unclear), start=len(spec.open_points) + 1):
@@ -217,6 +219,7 @@ def _carry(turn: Turn, session: Session, person: Person, ref: MessageRef) -> Ses
     turn.tell(
         "Carried as open points:" if listed else "Nothing is left to carry.",
         *listed,
+        "/point V-001 done: how — settles one." if listed else "",
         phases.ahead(turn, session).words,
         session=session,
     )

@@ -8,14 +8,17 @@ from bot.core import scope, spec_view, view
 from bot.core.capture import reference
 from bot.core.events import MessageReceived
 from bot.core.flows import injection, intake, phases, replying, spec, spec_steps, threads
-from bot.core.flows.words import carries_on, pleasantry, yes_or_no
+from bot.core.flows.words import carries_on, pleasantry, puts_off, yes_or_no
 from bot.core.model import Material, MessageRef, Person
+from bot.core.own_words import unquoted
+from bot.core.replies.phrases import PhraseBook
 from bot.core.slots import spec_of
 from bot.core.spec import SCOPE_FIELDS, Change, phase, tier_words
 from bot.core.state import Between, Session
 from bot.core.turn import Turn
 
 _NUMBER = re.compile(r"\W*(\d{1,2})\b\W*(.*)", re.DOTALL)
+_ANSWER = re.compile(r"\W*\d{1,2}\s*[:.=)-]?\s*[A-Z]\s*(?:[,;\n]|$)", re.IGNORECASE)  # "1: B, rest default"
 
 
 def message(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef, direct: bool) -> None:
@@ -50,7 +53,7 @@ def message(turn: Turn, session: Session, event: MessageReceived, ref: MessageRe
             turn.tell("Added to your request.", phases.ahead(turn, session).words, session=session)
             return
     session = injection.note(turn, session, event.person, event.text, event.materials)
-    own = "\n".join(line for line in event.text.splitlines() if not line.lstrip().startswith((">", "❯"))).strip()
+    own = unquoted(event.text)
     if not own:
         turn.tell("Quoted words decide nothing here; please answer in your own.", session=session)
         spec_steps.again(turn, session)
@@ -77,6 +80,8 @@ def _fits(turn: Turn, session: Session, stage: Between, event: MessageReceived) 
             round_ = session.round
             reading = replying.read(turn, round_, said, event.decoded) if round_ and round_.items else None
             return carries_on(said, book) or bool(reading and reading.correction and reading.answers)
+        case "escalation" if _ANSWER.match(said):
+            return False
         case "settled" | "escalation":
             return _NUMBER.fullmatch(said) is not None
         case "reconfirm":
@@ -158,6 +163,12 @@ def _going(
     if carries_on(said, book):
         spec_steps.go_on(turn, session, person, ref)
         return
+    ahead = phases.ahead(turn, session)
+    if ahead.step in ("next", "finish") and _holds_back(said, book):
+        spec.phase_audit(turn, session, "gate_withheld", person, ref, words=ref.quote)
+        number = spec_of(session).phase
+        turn.tell(f"{spec_view.name_of(number).capitalize()} is kept as it is.", ahead.words, session=session)
+        return
     if pleasantry(said, book):
         turn.ignore("a pleasantry")
         return
@@ -177,7 +188,12 @@ def _going(
         if reading.kind in ("accept_all", "accept_all_except"):
             turn.tell("Nothing is open to accept.", phases.ahead(turn, session).words, session=session)
             return
-    turn.tell("No question is open.", phases.ahead(turn, session).words, session=session)
+    turn.tell("No question is open.", ahead.words, session=session)
+
+
+def _holds_back(said: str, book: PhraseBook) -> bool:
+    """ "no", "not yet": a person who could let the work go on keeps it where it is."""
+    return yes_or_no(said, book) == "no" or puts_off(said, book)
 
 
 def _settled(turn: Turn, session: Session, said: str, word: str | None, person: Person, ref: MessageRef) -> None:
@@ -320,7 +336,7 @@ def _rerun(turn: Turn, session: Session, said: str, word: str | None, person: Pe
 def _escalation(turn: Turn, session: Session, said: str, person: Person, ref: MessageRef) -> None:
     """One of the ways by its number, at the start of the message or alone; by the words of its button, too."""
     ways = spec_view.ways_out(session)
-    found = _NUMBER.fullmatch(said)
+    found = None if _ANSWER.match(said) else _NUMBER.fullmatch(said)
     named = next((n for n, label in ways if label.casefold() == said.casefold().strip(" .!")), None)
     choice = named or (found[1] if found else None)
     if choice is None or choice not in {n for n, _ in ways}:

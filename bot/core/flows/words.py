@@ -52,6 +52,16 @@ def yes_or_no(text: str, book: PhraseBook) -> Literal["yes", "no"] | None:
     return "yes" if yes else "no"
 
 
+def puts_off(text: str, book: PhraseBook) -> bool:
+    """ "not yet", "later", and nothing else."""
+    classes = _classes(text, book)
+    return (
+        bool(classes)
+        and all(names & {"later", "put_off", "polite", "filler"} for names in classes or ())
+        and any(names & {"later", "put_off"} for names in classes or ())
+    )
+
+
 def carries_on(text: str, book: PhraseBook) -> bool:
     """ "continue", "go on", "keep moving": decides nothing while a round is open (RD-6)."""
     classes = _classes(text, book)

@@ -119,11 +119,25 @@ VALUE_CLASSES: Final[Mapping[str, str]] = {
     "spoken": "what dictation makes of a letter: be: B",
 }
 
+# What makes a specification unclear (SC-2); whole words, looked for in requests and answers. All languages are read
+# together: leave out what is an everyday word of another one (German "Handy", Spanish "todo").
+SIGNS: Final[Mapping[str, str]] = {
+    "vague": "an amount or speed without a number: many, soon",
+    "generic_role": "people without a role: users",
+    "small_screen": "one kind of screen: phone",
+    "large_screen": "the other kind: desktop",
+    "hearsay": "a source that nobody answers for: I heard",
+    "hurry": "a date is near: by friday",
+    "wide": "the scope is wide: everything",
+    "design_gap": "the design system lacks something: no component",
+}
+
 TEXT_CLASSES: Final[Mapping[str, str]] = {
     "signature": "how an automatic signature begins",
     "forwarded": "how a forwarded line begins",
     "pasted": "how somebody else's words begin: a forward mark, a mail header, minutes",
     "roles": "how a transcript's lines begin: a role and a colon",
+    **SIGNS,
 }
 
 # Classes in which one or two slipped keys are forgiven. "expect" must never become "except", so `except` is not
@@ -141,7 +155,7 @@ _NOTHING: Final[Mapping[str, Match]] = {}
 class PhraseBook:
     """Every language's phrases, ready for look-up. Immutable once built."""
 
-    __slots__ = ("_near", "_root", "forwarded", "longest", "pasted", "roles", "signature")
+    __slots__ = ("_near", "_root", "forwarded", "longest", "pasted", "roles", "signature", "signs")
 
     def __init__(self, languages: Iterable[Mapping[str, Any]]) -> None:
         self._root: dict[str, Any] = {}
@@ -151,7 +165,8 @@ class PhraseBook:
         for language in languages:
             for name, entries in language.items():
                 if name in TEXT_CLASSES:
-                    texts[name].extend(fold(entry) for entry in entries)
+                    # signs keep their accents: they are compared as `bot.core.words` folds, which keeps them
+                    texts[name].extend(entry if name in SIGNS else fold(entry) for entry in entries)
                 elif name in VALUE_CLASSES:
                     for phrase, value in entries.items():
                         self._add(name, str(phrase), _value(value))
@@ -165,6 +180,7 @@ class PhraseBook:
         self.signature: tuple[str, ...] = tuple(texts["signature"])
         self.pasted: tuple[str, ...] = tuple(texts["pasted"])
         self.roles: tuple[str, ...] = tuple(texts["roles"])
+        self.signs: Mapping[str, tuple[str, ...]] = {name: tuple(texts[name]) for name in SIGNS}
         self.forwarded: tuple[str, ...] = tuple(texts["forwarded"])
 
     def _add(self, name: str, phrase: str, value: int) -> None:

@@ -113,7 +113,9 @@ def _bare_command(body: str, pack: Pack, *, mentioned: bool) -> Command | None:
     word = hit.group(1)
     if not mentioned and not any(dash in word for dash in "-_—–"):
         return None
-    return _known(hit.group(0), word, pack, body[hit.end() :])
+    known = _known(hit.group(0), word, pack, body[hit.end() :])
+    # "@bot show me …": without its slash an everyday word orders something only inside such a session (CH-3)
+    return None if known and known.general in pack.session_commands else known
 
 
 def _asks(rest: str, pack: Pack) -> bool:

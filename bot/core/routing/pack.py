@@ -127,7 +127,7 @@ class Pack(Model):
     phases: PhaseRules = PhaseRules()
     menus: Menus
     languages: tuple[Language, ...] = ()
-    session_commands: tuple[str, ...] = ()  # commands that mean something only inside a session of this pack
+    session_commands: tuple[str, ...] = ()  # they mean something only inside such a session: /continue
 
     @cached_property
     def lexicon(self) -> Lexicon:

@@ -19,10 +19,14 @@ RESEARCH = PACKS["research"]
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
+    made = tmp_path / "mine"
+    made.mkdir()
     for name in ("pack.yaml", "routes.yaml", "phases.yaml", "menus.yaml"):
-        shutil.copy(PACKS_FOLDER / "research" / name, tmp_path / name)
-    shutil.copytree(PACKS_FOLDER / "research" / "triggers", tmp_path / "triggers")
-    return tmp_path
+        shutil.copy(PACKS_FOLDER / "research" / name, made / name)
+    shutil.copytree(PACKS_FOLDER / "research" / "triggers", made / "triggers")
+    (tmp_path / "spec").mkdir()
+    shutil.copy(PACKS_FOLDER / "spec" / "part.yaml", tmp_path / "spec" / "part.yaml")
+    return made
 
 
 def change(path: Path, old: str, new: str) -> int:
@@ -201,3 +205,47 @@ def test_a_record() -> None:
         "phases": [],
         "options": [],
     }
+
+
+def test_every_bundled_pack_takes_in_the_specification() -> None:
+    """SP-2: `/spec` and the commands inside it are known wherever people write."""
+    for pack in PACKS.values():
+        verdict = route("/spec Refunds", [], pack)
+        assert (verdict.outcome, verdict.workflow) == ("proceed", "spec/new")
+        assert {"continue", "tier", "jump", "show", "gate", "abandon"} <= set(pack.session_commands)
+    assert route("write a PRD for refunds", [], RESEARCH).workflow == "spec/new"
+
+
+@pytest.mark.parametrize("text", ["review the model specification", "write the specification section of my paper"])
+def test_the_word_of_statistics_begins_no_specification(text: str) -> None:
+    """RT-2: what several packs share does not take requests away from a pack."""
+    verdict = route(text, [], RESEARCH)
+    assert "spec/new" not in (verdict.workflow, *verdict.options)
+
+
+def test_a_workflow_that_the_pack_lists_itself_stands(folder: Path) -> None:
+    """RT-12: an included one only fills in what is missing."""
+    change(folder / "routes.yaml", "workflows:", "workflows:\n  - {id: spec/new, commands: [spec], title: Our own}")
+    found = load_pack(folder).workflow("spec/new")
+    assert found is not None
+    assert found.title == "Our own"
+
+
+def test_what_is_included_must_be_there_and_right(folder: Path) -> None:
+    """RT-12: each mistake by its file and line."""
+    part = folder.parent / "spec" / "part.yaml"
+    line = change(part, "spec/new: [lastenheft", "spec/nwe: [lastenheft")
+    assert any(p.startswith(f"{part}:{line}:") and "spec/nwe" in p for p in problems(folder))
+    change(part, "spec/nwe:", "spec/new:")
+    line = change(part, "(lastenheft|", "(lastenheft||")
+    assert any(p.startswith(f"{part}:{line}:") for p in problems(folder))
+    change(folder / "pack.yaml", "include: [spec]", "include: [spce]")
+    assert any("there is no" in p and "spce" in p for p in problems(folder))
+
+
+@pytest.mark.parametrize("text", ["@askfirst show me the papers", "@askfirst continue with my draft"])
+def test_an_everyday_word_after_a_mention_orders_nothing(text: str) -> None:
+    """CH-3: the commands of a session need their slash where none is open."""
+    verdict = route(text, [], RESEARCH)
+    assert verdict.general is None
+    assert verdict.outcome != "continue"

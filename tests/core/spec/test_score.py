@@ -25,11 +25,16 @@ def test_the_thresholds_are_exact(critical: int, minor: int) -> None:
     assert found.action == ("go" if found.points < 2 else "pause" if found.points < 4 else "escalate")
 
 
+def score_of(talk: SpecTalk, *, short: bool) -> Score:
+    made = book(short=short)
+    return score(talk.session, made.playbooks, made.phrases)
+
+
 def kinds(*texts: str) -> list[str]:
     """The kinds of signal after these words in phase 1."""
     talk = SpecTalk()
     talk.ana(*texts)
-    return sorted(s.kind for s in score(talk.session, book(short=True).playbooks).signals)
+    return sorted(s.kind for s in score_of(talk, short=True).signals)
 
 
 ANSWERED = "accept recommendations"
@@ -62,6 +67,58 @@ def test_what_the_detectors_find(texts: tuple[str, ...], found: list[str]) -> No
     assert kinds(*texts) == found
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("viele Erstattungen", "vague_quantifier"),
+        ("plusieurs remboursements", "vague_quantifier"),
+        ("varias devoluciones", "vague_quantifier"),
+        ("vários reembolsos", "vague_quantifier"),
+        ("несколько возвратов", "vague_quantifier"),
+        ("кілька повернень", "vague_quantifier"),
+        ("很多退款", "vague_quantifier"),
+        ("たくさんの返金", "vague_quantifier"),
+        ("여러 환불", "vague_quantifier"),
+        ("nhiều khoản hoàn tiền", "vague_quantifier"),
+        ("laut einem Blog unbeliebt", "single_untrusted_source"),
+        ("по словам chatgpt это нужно", "single_untrusted_source"),
+        ("听说有用", "single_untrusted_source"),
+        ("am Handy", "parity_unstated"),
+        ("スマホで", "parity_unstated"),
+        ("alles bis Freitag", "scope_vs_time"),
+    ],
+)
+def test_the_detectors_read_every_language(text: str, found: str) -> None:
+    """SC-2 RT-12 The words are data of the phrase files."""
+    assert kinds(f"/spec Refunds: {text}", ANSWERED) == [found]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'the button says "many refunds"', "the label `many` stays", "„viele“ steht da", "「たくさん」と書いてある",
+        "a handy todo list for bald eagles by friday",  # German, Spanish, German
+    ],
+)  # fmt: skip
+def test_what_is_quoted_or_foreign_is_no_sign(text: str) -> None:
+    """SC-2 AU-3 In the request and in an answer."""
+    assert kinds(f"/spec Refunds: {text}", ANSWERED) == []
+    if "`" not in text:  # the reader takes marks of code off an answer
+        assert kinds("/spec Refunds", f"2: other ({text}; out: exchanges), rest default") == []
+
+
+def test_every_language_has_every_sign() -> None:
+    """RT-12"""
+    import yaml
+
+    from bot.core.replies.phrases import SIGNS
+    from config.phrases_loader import FOLDER
+
+    for language in ("en", "de", "fr", "es", "pt", "ru", "uk", "zh", "ja", "ko", "vi"):
+        read = yaml.safe_load((FOLDER / f"{language}.yaml").read_text(encoding="utf-8"))
+        assert not [name for name in SIGNS if not read.get(name)], language
+
+
 def test_every_signal_has_evidence_and_a_question() -> None:
     """SC-2 RD-8 Shown in the pause with its points and its proof."""
     talk = SpecTalk()
@@ -69,7 +126,7 @@ def test_every_signal_has_evidence_and_a_question() -> None:
     assert "Ambiguity score: 2" in talk.heard
     assert "Ambiguity pause · Round 2 of 3" in talk.heard
     assert "(+1; Refunds: many refunds)" in talk.heard
-    for found in score(talk.session, book(short=True).playbooks).signals:
+    for found in score_of(talk, short=True).signals:
         assert found.evidence.strip()
 
 
@@ -77,7 +134,7 @@ def test_what_the_open_round_asks_about_does_not_count() -> None:
     """RD-7 The pause is on the table: its own signals are not held against it."""
     talk = SpecTalk()
     talk.ana("/spec Refunds: many refunds", "2: B, rest default", "/continue")
-    assert score(talk.session, book(short=True).playbooks).points == 0
+    assert score_of(talk, short=True).points == 0
 
 
 def test_an_intake_round_never_escalates() -> None:
@@ -95,7 +152,7 @@ def test_minors_that_were_passed_over_are_noted_and_not_counted_again() -> None:
     assert [n.signal.kind for n in talk.spec.ambiguity_notes] == ["vague_quantifier"]
     assert talk.spec.phase == 2
     talk.ana("A, A", "/jump 1")
-    assert score(talk.session, book(short=True).playbooks).points == 0
+    assert score_of(talk, short=True).points == 0
 
 
 def test_contradictions_between_answers_and_with_the_locked_scope() -> None:
@@ -109,7 +166,7 @@ def test_contradictions_between_answers_and_with_the_locked_scope() -> None:
     while talk.spec.phase < 3:
         talk.ana("accept recommendations", "/continue")
     talk.ana("y", "accept recommendations except 1: other (all 5 screens)")
-    found = score(talk.session, book(short=False).playbooks).signals
+    found = score_of(talk, short=False).signals
     assert [s.kind for s in found] == ["contradiction"]
     assert "2 surfaces" in found[0].said
 

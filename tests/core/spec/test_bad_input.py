@@ -1,0 +1,68 @@
+"""What can not be carried out is refused with the reason and the way on, and changes nothing (RP-8)."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.core.effects import Clarification
+from tests.core.spec.talk import SpecTalk
+
+BETWEEN = ("/spec Refunds", "accept recommendations")
+
+
+@pytest.mark.parametrize("text", ["/tier 0", "/tier 4", "/tier 99", "/tier -1", "/tier ３０", "/tier 2.5"])
+@pytest.mark.parametrize("before", [("/spec Refunds",), BETWEEN])
+def test_a_tier_that_does_not_exist(before: tuple[str, ...], text: str) -> None:
+    """RD-4 With the tiers there are."""
+    talk = SpecTalk()
+    talk.ana(*before)
+    old = talk.spec
+    made = talk.ana(text)
+    assert made.outcome == "refused"
+    assert "There is no tier" in talk.heard
+    assert "/tier 1 full, /tier 2 standard, /tier 3 incremental" in talk.heard
+    assert talk.spec == old
+
+
+@pytest.mark.parametrize(
+    "text", ["/jump 0", "/jump 8", "/jump 77", "/jump -1", "/jump launch", "/jump 1.5", "/jump", "/jump ٣"]
+)
+@pytest.mark.parametrize("before", [("/spec Refunds",), BETWEEN])
+def test_a_phase_that_does_not_exist(before: tuple[str, ...], text: str) -> None:
+    """SP-2 With the phases there are; "jump" alone asks which."""
+    talk = SpecTalk()
+    talk.ana(*before)
+    old = talk.spec
+    made = talk.ana(text)
+    assert made.outcome == "refused"
+    assert "1 discovery, 2 research, 3 PRD, 4 ideation, 5 flows, 6 prototype, 7 spec" in talk.heard
+    assert talk.spec == old
+
+
+@pytest.mark.parametrize(
+    "text", ["/continue", "/tier 3", "/jump 4", "/show", "/gate", "/point", "/accept-recommendations"]
+)
+def test_without_a_specification_the_commands_say_how_to_begin_one(text: str) -> None:
+    """SP-2 Nothing opens by itself."""
+    talk = SpecTalk()
+    talk.ana(text)
+    assert "/spec and a name begins one" in talk.heard
+    assert talk.state is None or not talk.state.sessions
+
+
+@pytest.mark.parametrize("text", ["@askfirst show me the papers", "@askfirst continue with my draft"])
+def test_everyday_words_after_a_mention_are_no_command(text: str) -> None:
+    """CH-3 Where no specification is open."""
+    talk = SpecTalk(shared=True)
+    talk.ana(text)
+    assert "/spec and a name begins one" not in talk.heard
+
+
+def test_what_an_intake_of_another_kind_makes_of_them() -> None:
+    """RP-4 RD-6 They mean the open round; a "continue" decides nothing."""
+    talk = SpecTalk()
+    talk.ana("/bug", "/continue")
+    assert not [r for r in talk.records if isinstance(r, Clarification)]
+    assert "No specification is open" not in talk.heard
+    talk.ana("/accept-recommendations")
+    assert {r.chosen_via for r in talk.records if isinstance(r, Clarification)} <= {"accept_recommendations_bulk"}
