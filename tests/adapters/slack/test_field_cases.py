@@ -69,7 +69,7 @@ async def test_b08_files_without_a_word(talk: Talk) -> None:
     assert talk.mine()[-1].thread_ts == asked.ts
     talk.ana.reply(asked, "2: other, see the drawing", files=[talk.ana.file("roles.png", mimetype="image/png")])
     await talk.settle()
-    assert talk.recorded["databases"].chosen_text == "see the file roles.png"
+    assert talk.recorded["databases"].chosen_text == "see the drawing"
     assert "roles.png" in talk.recorded["databases"].user_message_ref
     hidden = talk.ana.say("", thread=asked, more={"subtype": "file_share", "files": [{"id": "F0HID0001"}]})
     await talk.settle()
