@@ -11,12 +11,16 @@ from typing import Any
 
 import typer
 
+from adapters.slack import doctor as slack
 from adapters.telegram.doctor import examine
 from adapters.telegram.hook import Webhook
 from bot.app import load_book
 from bot.checks import Check
 from bot.cli.parked import waiting
+from bot.cli.platforms import slack_keys, slack_ways
 from bot.clock import SystemClock
+from bot.core.codec import decode_envelope
+from bot.core.events import MessageReceived
 from bot.ports import StoreUnavailable
 from config.packs_loader import PackRefused
 from config.phrases_loader import PhraseFileError
@@ -28,6 +32,7 @@ from storage.records import RecordStore
 from storage.values import moment
 
 STUCK = timedelta(minutes=10)  # a message that could not be sent for so long
+DIRECT = 20  # direct messages looked into for what people did there
 LISTED = 5  # of each kind; `parked` and `sessions` list all
 MARK = {"ok": "ok     ", "note": "note   ", "finding": "FINDING"}
 
@@ -55,6 +60,7 @@ async def _examine_all(given: Mapping[str, Any]) -> list[Check]:
         return [Check("settings", "finding", str(error), "Correct them; nothing else can be looked at before.")]
     checks = _settings(settings)
     kept: Mapping[str, str] = {}
+    heard: frozenset[str] = frozenset()
     try:
         store = await open_store(settings.database, create=False)
     except StoreUnavailable as error:
@@ -62,7 +68,8 @@ async def _examine_all(given: Mapping[str, Any]) -> list[Check]:
     else:
         try:
             checks += await _database(store, settings)
-            kept = await store.kept("telegram:")
+            kept = {**await store.kept("telegram:"), **await store.kept("slack:")}
+            heard = await _heard_directly(store)
         except StoreUnavailable as error:
             checks.append(Check("database", "finding", str(error)))
         finally:
@@ -73,7 +80,30 @@ async def _examine_all(given: Mapping[str, Any]) -> list[Check]:
         if telegram.webhook_url is not None and telegram.secret is not None:
             hook = Webhook(telegram.webhook_url, telegram.secret.get_secret_value())
         checks += await examine(telegram.token.get_secret_value(), telegram.base_url, hook, kept, SystemClock())
+    app = settings.slack
+    if app.bot_token is not None or app.client_id is not None:
+        here = f"http://{settings.http.host}:{settings.http.port}"
+        checks += await slack.examine(slack_keys(app), slack_ways(app), kept, here, heard, SystemClock())
     return checks
+
+
+async def _heard_directly(store: RecordStore) -> frozenset[str]:
+    """The kinds of events in the newest direct messages of Slack, without commands and forms for a request."""
+    heard: set[str] = set()
+    async with store.snapshot() as snapshot:
+        seen: set[str] = set()
+        async for row in snapshot.sessions():
+            conversation = row["conversation"]
+            if slack.is_direct(conversation):
+                seen.add(conversation)
+            if len(seen) == DIRECT:
+                break
+        for conversation in seen:
+            async for row in snapshot.events(conversation):
+                event = decode_envelope(row["envelope"]).event
+                if not (isinstance(event, MessageReceived) and (event.summons or event.private)):
+                    heard.add(event.kind)
+    return frozenset(heard)
 
 
 def _settings(settings: Settings) -> list[Check]:
@@ -83,8 +113,10 @@ def _settings(settings: Settings) -> list[Check]:
         fix = "`askfirst check PATH` lists every mistake with file and line."
         return [Check("packs", "finding", str(error), fix)]
     checks = [Check("settings", "ok", "readable"), Check("packs", "ok", ", ".join(sorted(book.packs)))]
-    if settings.telegram.token is None:
-        checks.append(Check("telegram", "note", "no token: only the terminal works (ASKFIRST_TELEGRAM__TOKEN)"))
+    slack_on = settings.slack.bot_token is not None or settings.slack.client_id is not None
+    if settings.telegram.token is None and not slack_on:
+        words = "no token: only the terminal works (ASKFIRST_TELEGRAM__TOKEN, ASKFIRST_SLACK__BOT_TOKEN)"
+        checks.append(Check("platforms", "note", words))
     elif not settings.access.allow:
         words = "nobody is let in; whoever writes to the bot is told the command that lets them in"
         checks.append(Check("access", "note", words))
