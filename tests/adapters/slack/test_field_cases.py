@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from adapters.slack.workspaces import OneWorkspace
-
 from tests.adapters.slack.talking import Talk
 
 
