@@ -92,6 +92,8 @@ async def _one(
             await link.run("remove_chain", chain=session)
             await link.run("remove_head", chain=session)
             await link.run("remove_session", session=session)
+            await link.run("remove_kept_of", session=session)
+        await link.run("remove_kept", conversation=conversation)
         await _note(link.run, conversation, heads, now)
     done.places += 1
     done.sessions += len(sessions)

@@ -106,9 +106,8 @@ class Installations:
         return self._known[name]
 
     def _read(self, kept: str, now: datetime) -> _Installed | None:
-        try:
-            known = json.loads(self._cipher.decrypt(kept.encode()))
-        except (InvalidToken, ValueError):
+        known = uncovered(kept, self._cipher)
+        if known is None:
             log.warning("slack_token_unreadable", what="ASKFIRST_SLACK__TOKEN_KEY is not the one it was stored with")
             return None
         me = Me(**known["me"])
@@ -151,6 +150,14 @@ class Installations:
         found = _Installed(Workspace(client, me), expires, answer.get("refresh_token"), now)
         self._known[name], self._asked[name] = found, now
         return found.workspace
+
+
+def uncovered(kept: str, cipher: Fernet) -> dict[str, Any] | None:
+    """What is kept of an installation; None where another key has covered it."""
+    try:
+        return dict(json.loads(cipher.decrypt(kept.encode())))
+    except (InvalidToken, ValueError):
+        return None
 
 
 async def _who(client: AsyncWebClient, answer: Mapping[str, Any]) -> Me:

@@ -71,6 +71,7 @@ class Intake:
     transport: SlackTransport
     ways: Ways = Ways()
     also: dict[str, Also] = field(default_factory=dict)  # by event type: the home tab, revoked tokens
+    again: bool = False  # what was put aside is taken once more: it replaces nothing that was said since
     ignored: int = 0
     parked: int = 0
     drafts: Drafts = field(init=False)
@@ -197,7 +198,7 @@ class Intake:
             await self.transport.reply(made, Reply(text=reply.text or EXPIRED))
 
     async def _handled(self, made: Envelope) -> Handled:
-        handled = await self.runner.handle(made)
+        handled = await self.runner.handle(made.model_copy(update={"again": True}) if self.again else made)
         person = getattr(made.event, "person", None)
         if handled.outcome == "ignored":
             self.ignored += 1
@@ -293,7 +294,7 @@ class Intake:
         """Kept as it came, for a look and a later version; never asked for again, so nobody waits behind it."""
         self.parked += 1
         log.warning("payload_parked", reason=why.reason)
-        if self.parked <= MOST_PARKED:
+        if self.parked <= MOST_PARKED and not self.again:
             words = json.dumps({"reason": why.reason, "body": body}, default=str)[:LONGEST_PARKED]
             await self.store.keep(f"{PARKED}{body.get('event_id') or self.parked}", words)
         return {}

@@ -16,8 +16,10 @@ from adapters.telegram import doctor as telegram
 from bot.app import load_book
 from bot.checks import Check
 from bot.cli.parked import waiting
-from bot.cli.platforms import slack_keys, wants_slack, webhook
+from bot.cli.platforms import slack_keys, slack_ways, wants_slack, webhook
 from bot.clock import SystemClock
+from bot.core.codec import decode_envelope
+from bot.core.events import MessageReceived
 from bot.ports import StoreUnavailable
 from config.packs_loader import PackRefused
 from config.phrases_loader import PhraseFileError
@@ -29,6 +31,7 @@ from storage.records import RecordStore
 from storage.values import moment
 
 STUCK = timedelta(minutes=10)  # a message that could not be sent for so long
+DIRECT = 20  # direct messages looked into for what people did there
 LISTED = 5  # of each kind; `parked` and `sessions` list all
 MARK = {"ok": "ok     ", "note": "note   ", "finding": "FINDING"}
 
@@ -56,6 +59,7 @@ async def _examine_all(given: Mapping[str, Any]) -> list[Check]:
         return [Check("settings", "finding", str(error), "Correct them; nothing else can be looked at before.")]
     checks = _settings(settings)
     kept: Mapping[str, str] = {}
+    heard: frozenset[str] = frozenset()
     try:
         store = await open_store(settings.database, create=False)
     except StoreUnavailable as error:
@@ -63,8 +67,8 @@ async def _examine_all(given: Mapping[str, Any]) -> list[Check]:
     else:
         try:
             checks += await _database(store, settings)
-            checks += _unread(await store.kept("slack:parked:"))
-            kept = await store.kept("telegram:")
+            kept = {**await store.kept("telegram:"), **await store.kept("slack:")}
+            heard = await _heard_directly(store)
         except StoreUnavailable as error:
             checks.append(Check("database", "finding", str(error)))
         finally:
@@ -73,9 +77,30 @@ async def _examine_all(given: Mapping[str, Any]) -> list[Check]:
     if bot.token is not None:
         token = bot.token.get_secret_value()
         checks += await telegram.examine(token, bot.base_url, webhook(bot), kept, SystemClock())
+    app = settings.slack
     if wants_slack(settings):
-        checks += await slack.examine(slack_keys(settings.slack))
+        here = f"http://{settings.http.host}:{settings.http.port}"
+        checks += await slack.examine(slack_keys(app), slack_ways(app), kept, here, heard, SystemClock())
     return checks
+
+
+async def _heard_directly(store: RecordStore) -> frozenset[str]:
+    """The kinds of events in the newest direct messages of Slack, without commands and forms for a request."""
+    heard: set[str] = set()
+    async with store.snapshot() as snapshot:
+        seen: set[str] = set()
+        async for row in snapshot.sessions():
+            conversation = row["conversation"]
+            if slack.is_direct(conversation):
+                seen.add(conversation)
+            if len(seen) == DIRECT:
+                break
+        for conversation in seen:
+            async for row in snapshot.events(conversation):
+                event = decode_envelope(row["envelope"]).event
+                if not (isinstance(event, MessageReceived) and (event.summons or event.private)):
+                    heard.add(event.kind)
+    return frozenset(heard)
 
 
 def _settings(settings: Settings) -> list[Check]:
@@ -116,13 +141,6 @@ async def _database(store: RecordStore, settings: Settings) -> list[Check]:
         checks.append(Check("put aside", "ok", "nothing"))
     checks += await _undelivered(store)
     return checks
-
-
-def _unread(payloads: Mapping[str, str]) -> list[Check]:
-    if not payloads:
-        return []
-    message = f"{len(payloads)} payloads of Slack could not be read; they are in the table `kept` (slack:parked:…)"
-    return [Check("slack put aside", "finding", message, "Read there what came, and remove the rows afterwards.")]
 
 
 async def _undelivered(store: RecordStore) -> list[Check]:

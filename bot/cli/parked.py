@@ -15,9 +15,10 @@ from dataclasses import dataclass
 
 import typer
 
-from adapters.telegram.again import Parked, bot_name, handle_again
-from adapters.telegram.again import parked as telegram_parked
-from bot.app import load_book
+from adapters.slack import again as slack
+from adapters.telegram import again as telegram
+from bot.app import load_book, set_up_logging
+from bot.cli.platforms import slack_keys, slack_ways
 from bot.cli.records import opened
 from bot.clock import SystemClock
 from bot.core.codec import decode_envelope
@@ -61,8 +62,13 @@ async def failures(store: RecordStore) -> list[Failure]:
     return [Failure(envelope, reason, tries.get(base, 0)) for base, (envelope, reason) in found.items()]
 
 
+Parked = telegram.Parked | slack.Parked
+
+
 async def waiting(store: RecordStore) -> tuple[list[Parked], list[Failure]]:
-    return telegram_parked(await store.kept("telegram:parked:")), await failures(store)
+    updates: list[Parked] = [*telegram.parked(await store.kept("telegram:parked:"))]
+    updates += slack.parked(await store.kept("slack:parked:"))
+    return updates, await failures(store)
 
 
 async def list_parked(settings: Settings, as_json: bool) -> int:
@@ -95,17 +101,18 @@ async def list_parked(settings: Settings, as_json: bool) -> int:
 
 async def retry(settings: Settings, ids: Sequence[str], everything: bool, as_json: bool) -> int:
     """Exit 1 when something named is not there, or failed again."""
+    set_up_logging(at_once=True)  # adapters log by themselves, and what is printed may be JSON
     async with opened(settings) as store:
         updates, events = await waiting(store)
         unknown = sorted(set(ids) - {u.id for u in updates} - {e.id for e in events})
         book = load_book(settings)
-        name = bot_name(await store.kept("telegram:me"))
+        name = telegram.bot_name(await store.kept("telegram:me"))
         if name is not None:
             book = dataclasses.replace(book, bot_names={**book.bot_names, "telegram": name})
         clock = SystemClock()
         runner = Runner(store, functools.partial(step, book=book), clock)
         done = [
-            (update.id, *await handle_again(update, store, runner, clock))
+            (update.id, *await _update_again(update, settings, store, runner, clock))
             for update in updates
             if everything or update.id in ids
         ]
@@ -122,6 +129,17 @@ async def retry(settings: Settings, ids: Sequence[str], everything: bool, as_jso
         if not done and not unknown:
             typer.echo("nothing was put aside")
     return 0 if all(well for _, well, _ in done) and not unknown else 1
+
+
+async def _update_again(
+    one: Parked, settings: Settings, store: RecordStore, runner: Runner, clock: SystemClock
+) -> tuple[bool, str]:
+    if isinstance(one, telegram.Parked):
+        return await telegram.handle_again(one, store, runner, clock)
+    given = settings.slack
+    if given.bot_token is None and given.client_id is None:
+        return False, "Slack is not set up here: set ASKFIRST_SLACK__BOT_TOKEN"
+    return await slack.handle_again(one, slack_keys(given), slack_ways(given), store, runner, clock)
 
 
 async def _event_again(one: Failure, runner: Runner) -> tuple[bool, str]:

@@ -119,6 +119,18 @@ def _menus(settings: Settings, book: Book) -> list[Menu]:
 # -- Slack ---------------------------------------------------------------------------------------------------------
 
 
+async def _slack(given: SlackSettings) -> Connected:
+    try:
+        connection = await slack.connect(slack_keys(given), SystemClock())
+    except slack.TokenRefused as error:
+        raise BadSettings(str(error)) from None
+
+    async def build(running: Program) -> Surface:
+        return slack.SlackSurface(connection, running.store, running.runner, running.clock, slack_ways(given))
+
+    return Connected(slack.SlackSurface.platform, connection.bot_name, build, connection.close)
+
+
 def slack_keys(given: SlackSettings) -> slack.Keys:
     oauth = None
     if given.client_id is not None and given.public_url is not None:
@@ -132,17 +144,8 @@ def slack_keys(given: SlackSettings) -> slack.Keys:
     )
 
 
-async def _slack(given: SlackSettings) -> Connected:
-    try:
-        connection = await slack.connect(slack_keys(given), SystemClock())
-    except slack.TokenRefused as error:
-        raise BadSettings(str(error)) from None
-    ways = Ways(frozenset(given.reactions), frozenset(given.every_message), frozenset(given.trusted_apps))
-
-    async def build(running: Program) -> Surface:
-        return slack.SlackSurface(connection, running.store, running.runner, running.clock, ways)
-
-    return Connected(slack.SlackSurface.platform, connection.bot_name, build, connection.close)
+def slack_ways(given: SlackSettings) -> Ways:
+    return Ways(frozenset(given.reactions), frozenset(given.every_message), frozenset(given.trusted_apps))
 
 
 def _shown(secret: SecretStr | None) -> str:

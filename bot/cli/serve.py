@@ -9,7 +9,7 @@ import asyncio
 import signal
 import socket
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from types import MappingProxyType
@@ -22,7 +22,8 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from bot.app import Program, load_book, program, set_up_logging
-from bot.cli.platforms import Connect, Connected, Surface, wanted
+from bot.cli.connecting import Connecting
+from bot.cli.platforms import Surface, wanted
 from bot.fetching import Fetching
 from bot.outbox import Patience
 from bot.ports import StoreUnavailable
@@ -44,14 +45,13 @@ async def run_serve(settings: Settings) -> int:
     stop = asyncio.Event()
     with _stopped_by_signals(stop):
         book = load_book(settings)
-        async with AsyncExitStack() as stack:
-            connected = await _connected(platforms, stop, stack)
-            if connected is not None:
+        async with Connecting(platforms) as connecting:
+            while (connected := await connecting.some(stop)) and not stop.is_set():
                 names = {one.platform: one.bot_name for one in connected}
-                book = replace(book, bot_names={**book.bot_names, **names})
-                running = await stack.enter_async_context(program(settings, book=book))
-                surfaces = [await one.build(running) for one in connected]
-                await _serve(running, surfaces, settings, stop)
+                named = replace(book, bot_names={**book.bot_names, **names})
+                async with program(settings, book=named) as running, connecting.more(stop) as pause:
+                    surfaces = [await one.build(running) for one in connected]
+                    await _serve(running, surfaces, settings, pause)
     log.info("stopped")
     return 0
 
@@ -67,31 +67,6 @@ def _stopped_by_signals(stop: asyncio.Event) -> Iterator[None]:
     finally:
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.remove_signal_handler(number)
-
-
-async def _connected(
-    platforms: Sequence[Connect], stop: asyncio.Event, stack: AsyncExitStack
-) -> Sequence[Connected] | None:
-    """Every platform, once all have answered; None when it was asked to stop before that."""
-    connecting = {asyncio.ensure_future(connect()) for connect in platforms}
-    stopping = asyncio.ensure_future(stop.wait())
-    while not stopping.done() and not all(task.done() for task in connecting):
-        done, _ = await asyncio.wait(
-            {stopping, *(task for task in connecting if not task.done())}, return_when=asyncio.FIRST_COMPLETED
-        )
-        if any(task is not stopping and task.exception() is not None for task in done):
-            break  # a refused token ends it for all: better now than half
-    whole = not stopping.done()
-    for task in (stopping, *connecting):
-        task.cancel()
-    results = await asyncio.gather(*connecting, return_exceptions=True)
-    for result in results:
-        if isinstance(result, Connected):
-            stack.push_async_callback(result.close)
-    for result in results:
-        if isinstance(result, Exception):
-            raise result
-    return [result for result in results if isinstance(result, Connected)] if whole else None
 
 
 # -- running -------------------------------------------------------------------------------------------------------

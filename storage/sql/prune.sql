@@ -44,3 +44,14 @@ DELETE FROM session WHERE session = :session RETURNING session;
 DELETE FROM outbox
 WHERE state <> 'waiting' AND NOT EXISTS (SELECT 1 FROM conversation WHERE conversation.id = outbox.conversation)
 RETURNING row;
+
+-- name: remove_kept
+-- What adapters keep by the name of a place (a part of the key, or the value), and by a session of it.
+DELETE FROM kept
+WHERE value = :conversation
+   OR replace(':' || key || ':', ':' || :conversation || ':', '') <> ':' || key || ':'
+RETURNING key;
+
+-- name: remove_kept_of
+-- Such as forms that were filled in and never sent; their keys end in the session, a dot and the round.
+DELETE FROM kept WHERE replace(key, ':' || :session || '.', '') <> key RETURNING key;

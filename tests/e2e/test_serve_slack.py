@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -163,25 +162,32 @@ async def test_a_stop_during_the_start_is_a_stop(tmp_path: Path) -> None:
     assert await made.stop() == 0
 
 
-@pytest.mark.parametrize(
-    ("more", "name"),
-    [
-        ({}, ""),
-        ({"ASKFIRST_SLACK__BOT_TOKEN": "xoxb-wrong"}, "slack bot token"),
-        ({"ASKFIRST_SLACK__APP_TOKEN": "xapp-wrong"}, "slack app token"),
-        ({"ASKFIRST_SLACK__BASE_URL": "http://127.0.0.1:9/api/"}, "slack bot token"),
-    ],
-)
-async def test_the_doctor_tries_the_tokens(tmp_path: Path, more: dict[str, str], name: str) -> None:
-    server = SlackServer(WallClock())
-    async with server.serve() as base:
-        made = Served(server, base, tmp_path, "socket")
-        made.environment |= more
-        code, said = await made.run("doctor", "--json")
-        checks = {one["name"]: one for one in json.loads(said)["checks"]}
-        assert {"slack bot token", "slack app token"} <= set(checks)
-        assert "platforms" not in checks  # "only the terminal works"
-        assert code == (1 if name else 0)
-        assert not name or checks[name]["level"] == "finding"
-        assert server.token not in said
-        assert server.app.app_token not in said
+async def test_a_platform_that_can_not_be_reached_holds_up_none_of_the_others(tmp_path: Path) -> None:
+    """And it is served as soon as it answers."""
+    telegram = TelegramServer(WallClock(), local=True)
+    server, port = SlackServer(WallClock()), free_port()
+    async with telegram.serve() as base:
+        made = Served(server, f"http://127.0.0.1:{port}/api/", tmp_path, "http")
+        made.environment |= {"ASKFIRST_TELEGRAM__TOKEN": telegram.token, "ASKFIRST_TELEGRAM__BASE_URL": base}
+        ben, ana = telegram.person("Ben", username="ben_t", started=True), server.person("Ana")
+        await made.start()
+        try:
+            ben.say("lit-review this")
+            await until(lambda: any("Literature" in m.text for m in ben.chat.messages.values() if m.mine), "a round")
+            assert "slack_unreachable" in made.log.read_text()
+            async with server.serve(port):
+                delivering = asyncio.ensure_future(server.outgoing.run())
+                async with asyncio.timeout(60):
+                    while "slack" not in await made.ready():  # noqa: ASYNC110 - another process brings it about
+                        await asyncio.sleep(0.1)
+                ana.say("lit-review this")
+                await until(says(made, ana.dm, "Literature review"), "the round in Slack")
+                ben.say("1: A")
+                await until(made.stored, "the answer in Telegram")
+                assert await made.stop() == 0
+                delivering.cancel()
+                await asyncio.gather(delivering, return_exceptions=True)
+        finally:
+            if made.process is not None and made.process.returncode is None:
+                await made.stop(signal.SIGKILL)
+    assert "Traceback" not in made.log.read_text()

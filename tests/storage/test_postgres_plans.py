@@ -15,6 +15,8 @@ ALLOWED = {
     "clarified_sessions": {"clarification", "clarification_history"},  # for `verify`, which reads everything
     "failures": {"event"},  # for people, when something went wrong
     "sweep_outbox": {"outbox", "conversation"},  # once at the end of `db prune`
+    "remove_kept": {"kept"},  # for `db prune`, which may take its time
+    "remove_kept_of": {"kept"},
     "chains": {"audit", "audit_head"},
 }
 

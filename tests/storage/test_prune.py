@@ -109,6 +109,19 @@ async def test_an_old_place_goes_into_the_archive_and_a_new_one_stays(
     assert entry_hash(chain[-1]) == session["audit"][-1]["hash"]
 
 
+async def test_what_adapters_keep_of_an_old_place_goes_with_it(store: RecordStore, url: str, archive: Path) -> None:
+    """Threads, cards and unsent forms. Names that only begin the same are other places."""
+    await talk(store, OLD, 0)
+    await talk(store, NEW, 60)
+    gone = {f"x:root:{OLD}": "12", f"x:card:{OLD}:7": "8", "x:thread:12": OLD, f"x:draft:ana:of {OLD}.1": "{}"}
+    stay = {f"x:root:{OLD}er": "12", f"x:root:{NEW}": "13", "x:thread:13": NEW, f"x:draft:ana:of {NEW}.1": "{}"}
+    for key, value in (gone | stay).items():
+        await store.keep(key, value)
+    with opened_archive(str(archive)) as file:
+        assert (await pruned(url, file)).places == 1
+    assert await store.kept("x:") == stay
+
+
 async def test_what_is_open_stays_however_old(store: RecordStore, url: str) -> None:
     await talk(store, "terminal:asking", 0, ended_at=None)
     await talk(store, "terminal:timer", 0)

@@ -97,7 +97,7 @@ def round_message(
 
 def _reading(turn: Turn, session: Session, round_: Round, event: MessageReceived) -> Reading:
     """The reading of a reply; words owed after a press on Other come first, unless they are shaped otherwise."""
-    reading = replying.read(turn, round_, event.text, event.decoded)
+    reading = replying.read(turn, round_, event.text, event.decoded, attached=bool(event.materials))
     stage = session.stage
     owed = stage.describing.get(event.person.id) if isinstance(stage, Asking) else None
     if owed is None or not event.text.strip():
@@ -119,7 +119,7 @@ def _reading(turn: Turn, session: Session, round_: Round, event: MessageReceived
 
 
 def _with_files(reading: Reading, names: str) -> Reading:
-    """ "2: other (see the drawing)" with the drawing: the words point to what is there (b08)."""
+    """ "2: other" with a drawing and no words beside it: the drawing is what was meant (b08)."""
     owed = {n for n, item in reading.answers.items() if item.key == "other" and not item.text}
     if not owed:
         return reading

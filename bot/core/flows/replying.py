@@ -37,8 +37,8 @@ def slots(round_: Round) -> tuple[Slot, ...]:
     return tuple(slot(item.number, item.question, held(item)) for item in round_.items)
 
 
-def read(turn: Turn, round_: Round, text: str, decoded: bool) -> Reading:
-    return read_reply(text, slots(round_), turn.book.phrases, decoded=decoded)
+def read(turn: Turn, round_: Round, text: str, decoded: bool, *, attached: bool = False) -> Reading:
+    return read_reply(text, slots(round_), turn.book.phrases, decoded=decoded, attached=attached)
 
 
 # -- what follows from a reading -----------------------------------------------------------------------------------

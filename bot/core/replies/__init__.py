@@ -21,12 +21,15 @@ from bot.core.replies.typed import read_open
 __all__ = ["PhraseBook", "read_reply", "resolve_held"]
 
 
-def read_reply(text: str, slots: Sequence[Slot], book: PhraseBook, *, decoded: bool = False) -> Reading:
+def read_reply(
+    text: str, slots: Sequence[Slot], book: PhraseBook, *, decoded: bool = False, attached: bool = False
+) -> Reading:
     """Read one message as a reply to the questions in `slots`.
 
     `decoded`: an adapter has already decoded entities and platform tokens, so `&lt;` is what was typed.
+    `attached`: a file came with it, so that "see the drawing" points to something and is a description.
     """
-    msg = Message(clean(text, book, decoded=decoded), slots, book)
+    msg = Message(clean(text, book, decoded=decoded), slots, book, attached=attached)
     if not msg.count or not slots:
         return Reading(kind="unparsed")
     statements = Parser(msg).parse()

@@ -43,6 +43,7 @@ class Message:
         "_found",
         "_lines",
         "_places",
+        "attached",
         "book",
         "by_number",
         "capital",
@@ -62,8 +63,9 @@ class Message:
         "yes",
     )
 
-    def __init__(self, cleaned: Clean, slots: Sequence[Slot], book: PhraseBook) -> None:
+    def __init__(self, cleaned: Clean, slots: Sequence[Slot], book: PhraseBook, *, attached: bool = False) -> None:
         self.clean = cleaned
+        self.attached = attached
         self.book = book
         self.tokens: list[Token] = tokenize(cleaned.norm)
         self.count = len(self.tokens)

@@ -86,7 +86,8 @@ def note_of(msg: Message, start: int, end: int) -> str | None:
 
 
 def other_words(msg: Message, start: int, end: int, said: str) -> Value:
-    """Other and its words. The option's own label, a placeholder or a pointer to elsewhere are no words."""
+    """Other and its words. The option's own label, a placeholder or a pointer to elsewhere are no words;
+    a pointer to what came with the message is (b08 of the field cases)."""
     i = start
     while i < end:
         stop = msg.any_at(("other", "placeholder", "content"), i, end)
@@ -94,7 +95,7 @@ def other_words(msg: Message, start: int, end: int, said: str) -> Value:
             i = stop
         elif msg.is_mark(i, "([") and msg.at("placeholder", i + 1, end):
             return Value("other", said=said)  # the card's own example, whatever follows it
-        elif msg.is_mark(i, "([") and msg.at("pointer", i + 1, end):
+        elif msg.is_mark(i, "([") and msg.at("pointer", i + 1, end) and not msg.attached:
             return Value("other", said=said)
         elif msg.is_mark(i, ":-=,.;)]、>") or msg.is_break(i) or msg.is_mark(i, "->"):
             i += 1
@@ -102,7 +103,7 @@ def other_words(msg: Message, start: int, end: int, said: str) -> Value:
             break
     if i >= end or msg.skip_decoration(i, end) >= end:
         return Value("other", said=said)
-    if msg.at("pointer", i, end):
+    if msg.at("pointer", i, end) and not msg.attached:
         return Value("other", said=said)
     return Value("other", text=unwrap(msg.words(i, end)) or None, said=said)
 

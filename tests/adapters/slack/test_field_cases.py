@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
 import pytest
 
+from adapters.slack.workspaces import OneWorkspace
 from tests.adapters.slack.talking import Talk
 
 
@@ -69,7 +74,7 @@ async def test_b08_files_without_a_word(talk: Talk) -> None:
     assert talk.mine()[-1].thread_ts == asked.ts
     talk.ana.reply(asked, "2: other, see the drawing", files=[talk.ana.file("roles.png", mimetype="image/png")])
     await talk.settle()
-    assert talk.recorded["databases"].chosen_text == "see the file roles.png"
+    assert talk.recorded["databases"].chosen_text == "see the drawing"
     assert "roles.png" in talk.recorded["databases"].user_message_ref
     hidden = talk.ana.say("", thread=asked, more={"subtype": "file_share", "files": [{"id": "F0HID0001"}]})
     await talk.settle()
@@ -230,3 +235,89 @@ async def test_b01_with_several_open_the_bot_asks_which(talk: Talk) -> None:
     talk.ana.command("/askfirst", "status", talk.triage)
     await talk.settle()
     assert "Open in a thread: #1" in talk.words()[-1]
+
+
+async def test_b50_the_third_click_is_no_considered_choice(talk: Talk) -> None:
+    """RD-9 RD-14. A button of the next question, pressed a quarter of a second after the last one."""
+    await talk.begin()
+    card = talk.card()
+    for _ in range(2):
+        talk.ana.press("A", on=card)
+    await talk.settle()
+    assert talk.answers == {"years": "A"}
+    redrawn = talk.card()
+    talk.clock.advance(timedelta(milliseconds=250))
+    talk.ana.press("A ✅", on=redrawn)
+    await talk.settle()
+    assert talk.answers == {"years": "A"}
+    assert "look at question 2 first" in talk.words()[-1]
+    talk.clock.advance(1)
+    talk.ana.press("A ✅", on=redrawn)
+    await talk.settle()
+    assert talk.answers == {"years": "A", "databases": "A"}
+
+
+async def test_b34_the_same_ids_in_two_workspaces_of_an_organisation(talk: Talk) -> None:
+    """RP-7 CH-5. The workspace is in every name; a press without one is told so, and counts nowhere."""
+    workspace = talk.rig.connection.workspace
+    assert workspace is not None
+    talk.server.team.enterprise = "E0ORG00001"
+    workspace = replace(workspace, me=replace(workspace.me, enterprise="E0ORG00001"))
+    talk.rig.intake.workspaces = talk.rig.transport._workspaces = OneWorkspace(workspace, org_wide=True)
+    one, two = "T0ONE00001", "T0TWO00002"
+    asked = {}
+    for team in (one, two):
+        words = talk.ana.say("lit-review this", talk.triage)  # so that there is a thread to post into
+        asked[team] = words.ts
+        await talk.rig.intake.take(in_team(team, talk, f"<@{talk.server.me.bot.id}> lit-review this", words.ts))
+        await talk.rig.outbox.drain()
+    cards = {m.thread_ts: m for m in talk.mine() if "Literature review" in m.text}
+    card = cards[asked[two]]
+    typed = in_team(one, talk, "1: B", "1999999999.000100", asked[one])
+    block, button = next(
+        (block, element)
+        for block in card.blocks
+        if block["type"] == "actions"
+        for element in block["elements"]
+        if element["text"]["text"] == "A"
+    )
+    tap = {
+        "type": "block_actions",
+        "team": None,
+        "enterprise": {"id": "E0ORG00001"},
+        "is_enterprise_install": True,
+        "user": {"id": talk.ana.id, "team_id": one},
+        "api_app_id": talk.server.app.id,
+        "trigger_id": "1.2.x",
+        "container": {"type": "message", "message_ts": card.ts, "channel_id": talk.triage.id},
+        "channel": {"id": talk.triage.id},
+        "actions": [{**button, "block_id": block["block_id"], "action_ts": "1796119410.1"}],
+    }
+    lost = {
+        **tap,
+        "actions": [{**tap["actions"][0], "block_id": "x", "value": "no token of ours", "action_ts": "3.1"}],
+    }
+    for payload in (typed, tap, lost, tap, typed):
+        await talk.rig.intake.take(payload)
+    await talk.rig.intake.finish()
+    found = {
+        commit.state.place.conversation.split(":")[1]: (record.question, record.chosen)
+        for commit in talk.store.commits
+        for record in commit.clarifications
+    }
+    assert found == {one: ("years", "B"), two: ("years", "A")}
+    assert sum(len(commit.clarifications) for commit in talk.store.commits) == 2
+
+
+def in_team(team: str, talk: Talk, text: str, ts: str, thread: str | None = None) -> dict[str, Any]:
+    """As Slack tells an app that is installed for a whole organisation."""
+    event: dict[str, Any] = {"type": "message", "channel": talk.triage.id, "channel_type": "channel"}
+    event |= {"user": talk.ana.id, "text": text, "ts": ts} | ({"thread_ts": thread} if thread else {})
+    return {
+        "type": "event_callback",
+        "team_id": team,
+        "enterprise_id": "E0ORG00001",
+        "event_id": f"Ev{team}{ts}",
+        "authorizations": [{"enterprise_id": "E0ORG00001", "team_id": None, "is_enterprise_install": True}],
+        "event": event,
+    }

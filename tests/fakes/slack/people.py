@@ -59,6 +59,9 @@ class Person(Acting):
             return made
         made |= {"real_name": self.name, "tz": self.tz, "tz_offset": 0, "is_admin": self.admin, "is_owner": False}
         made |= {"is_restricted": bool(self.guest), "is_ultra_restricted": self.guest == "ultra"}
+        if self.team.enterprise:  # docs.slack.dev/reference/objects/user-object
+            org = {"id": self.id, "enterprise_id": self.team.enterprise, "teams": [self.team.id]}
+            made["enterprise_user"] = org | {"enterprise_name": "Org", "is_admin": False, "is_owner": False}
         return made | ({"is_stranger": True} if self.team is not team else {})
 
     # -- words ---------------------------------------------------------------------------------------------------
