@@ -14,6 +14,7 @@ from typing import Final
 from bot.core.replies.labels import by_label
 from bot.core.replies.letters import after_letter, corrected, lettered
 from bot.core.replies.message import Message
+from bot.core.replies.own import aside
 from bot.core.replies.reading import Slot
 from bot.core.replies.value import Value, letter_ends, note_of, skip_leads
 from bot.core.replies.words import worded
@@ -150,6 +151,8 @@ def _free_text(msg: Message, start: int, end: int, slot: Slot, said: str) -> Val
         return Value("unclear", said=said)  # the card's own options, copied
     if end - start <= _FEW_WORDS and any(_names_option(msg, i, end, slot) for i in range(start, end)):
         return Value("unclear", said=said)
+    if code := aside(msg, start, end):
+        return Value(code, said=said)
     return Value("other", text=said, said=said, complete=False)
 
 

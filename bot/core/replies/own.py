@@ -1,0 +1,157 @@
+"""Whether free words on a question are an answer of the person's own, or something said about answering it.
+
+    own answer := anything else; it says what the thing asked about is to be
+    aside      := opener* (speaking | about the question | to the bot | a signature)
+    speaking   := speaker (adverb | modal)* (deliberates | does not know | does not follow | has told already)
+    about      := subject? adverb* (verdict | not mine to answer | said elsewhere)   up to the end
+
+An own answer is about the subject; an aside is about the person, the question or the conversation. The words that
+tell them apart are the phrase classes of the same names; in Japanese, Korean and Chinese they stand at the end.
+When in doubt the words are taken: an aside is only what these classes name from end to end of a short stretch.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from bot.core.replies.message import Message
+
+_LONGEST: Final = 16  # tokens; more is an account of something, and kept
+_MOST_BETWEEN: Final = 6  # "we really still have to first"
+_NAME: Final = 4  # "the head of finance"
+_SPEAKS: Final = (("unknowing", "unsure"), ("baffled", "question"), ("told", "reference"))
+_SAID: Final = (
+    ("to_bot", "unclear"), ("not_mine", "deferred"), ("elsewhere", "reference"), ("judged", "unclear"), *_SPEAKS,
+)  # fmt: skip
+_LAST: Final = (
+    ("unknowing", "unsure"), ("baffled", "question"), ("not_mine", "deferred"), ("ponder", "deferred"),
+    ("told", "reference"), ("elsewhere", "reference"), ("to_bot", "unclear"), ("judged", "unclear"),
+)  # fmt: skip
+_NAMING: Final = ("elsewhere", "not_mine")
+_FOLLOWS: Final = (
+    "adverb", "subject", "matter", "filler", "time", "past", "pointer", "pause", "polite", "article", "for", "opener",
+)
+
+
+def aside(msg: Message, start: int, end: int) -> str:
+    """The code of the error, if the words [start, end) are no own answer; "" if they are one."""
+    while end > start and (msg.is_mark(end - 1, ".!,…)") or msg.is_picture(end - 1)):
+        end -= 1
+    first = _opened(msg, start, end)
+    if first >= end:
+        return "unclear"
+    if (stop := msg.at("closing", first, end)) and (stop >= end or msg.is_edge(stop) or _signs(msg, stop, end)):
+        return "unclear"
+    if end - first > _LONGEST and not msg.tokens[first].kind == "char":
+        return ""
+    code = _spoken(msg, first, end) or _told(msg, first, end) or _ends(msg, first, end)
+    if code or first == start:
+        return code
+    return _spoken(msg, start, end) or _told(msg, start, end)
+
+
+def _opened(msg: Message, i: int, end: int) -> int:
+    """Past "well", "to be honest"."""
+    while i < end and not msg.letter(i, end):
+        stop = msg.any_at(("opener", "polite"), i, end)
+        if not stop or msg.any_at(("speaker", "judged", "unknowing", "elsewhere", "to_bot", "closing"), i, end) >= stop:
+            break
+        i = msg.skip_marks(stop, end, ",.;:-…")
+    return i
+
+
+def _signs(msg: Message, i: int, end: int) -> bool:
+    """Whether a name of one or two words follows."""
+    return end - i <= 2 and all(msg.words(k, k + 1)[:1].isupper() for k in range(i, end))
+
+
+def _spoken(msg: Message, i: int, end: int) -> str:
+    """What the person says of themselves: "we still have to ask finance", "I honestly couldn't say"."""
+    person = msg.at("speaker", i, end)
+    bound = bool(msg.at("modal", i, end))
+    if not person and not bound and msg.tokens[i].kind != "char":
+        return ""
+    for step in range(_MOST_BETWEEN):
+        for name, code in _SPEAKS:
+            stop = msg.at(name, i, end)
+            if stop and (name != "told" or _only(msg, stop, end)) and not _turns(msg, stop, end):
+                return code
+        if (stop := msg.at("ponder", i, end)) and (bound or stop >= end) and _left(msg, stop, end):
+            return "deferred" if step or bound else ""
+        stop = msg.any_at(("speaker", "adverb", "modal") if not step else ("adverb", "modal", "speaker"), i, end)
+        if not stop:
+            return ""
+        bound = bound or bool(msg.at("modal", i, end))
+        i = stop
+        if i >= end:
+            return ""
+    return ""
+
+
+def _turns(msg: Message, i: int, end: int) -> bool:
+    """Whether a clause with something else follows: "I don't mind, make it weekly"."""
+    return any(msg.is_edge(k) and k + 2 < end for k in range(i, end))
+
+
+def _left(msg: Message, i: int, end: int) -> bool:
+    """Whether nothing but whom to ask, or when, is said behind a verb of putting off."""
+    if i >= end or msg.is_edge(i) or msg.any_at(("matter", "time", "note", "conditional", "later"), i, end):
+        return not _turns(msg, i, end)
+    return end - i <= _NAME and bool(msg.any_at(("article", "filler", "self"), i, end))
+
+
+def _told(msg: Message, i: int, end: int) -> str:
+    """What is said of the question, of its options, or to the bot, up to the end."""
+    for _ in range(_MOST_BETWEEN):
+        best, code = 0, ""
+        for name, found in _SAID:
+            stop = msg.at(name, i, end)
+            if stop > best and (_only(msg, stop, end) or (name in _NAMING and _names(msg, i, stop, end))):
+                best, code = stop, found
+        if code:
+            return code
+        stop = msg.any_at(("subject", "adverb", "speaker", "copula", "opener"), i, end)
+        if not stop or stop >= end:
+            return ""
+        i = msg.skip_marks(stop, end, ",")
+    return ""
+
+
+def _names(msg: Message, first: int, i: int, end: int) -> bool:
+    """Whether a few words follow a phrase of several, that say which other answer, or whose it is."""
+    plain = not any(msg.is_edge(k) or msg.any_at(("note", "limit"), k) for k in range(i, end))
+    return 1 < i - first and 0 < end - i <= _NAME and plain
+
+
+def _only(msg: Message, i: int, end: int) -> bool:
+    """Whether only words that name nothing follow, or a name at the end."""
+    while i < end:
+        stop = msg.any_at(_FOLLOWS, i, end) or (i + 1 if msg.is_mark(i, ",.!-") else 0)
+        if not stop or msg.letter(i, end) and not msg.at("article", i, end):
+            return False
+        i = stop
+    return True
+
+
+def _ends(msg: Message, start: int, end: int) -> str:
+    """What comes last: "that's Tom's call", and the verbs of Japanese, Korean and Chinese."""
+    short = end - start <= _LONGEST
+    for k in range(max(start, end - 14), end):
+        if msg.tokens[k].kind == "char":
+            for name, code in _LAST:
+                if msg.at(name, k) == end and (k == start or name not in ("judged", "elsewhere") or _named(msg, start, k)):
+                    return code
+        elif k > start and short and msg.at("not_mine", k) == end and msg.any_at(("subject", "speaker"), start, end):
+            return "deferred"
+    return ""
+
+
+def _named(msg: Message, start: int, k: int) -> bool:
+    """Whether the verdict is on the question or its options: nothing else stands before it."""
+    i = start
+    while i < k:
+        stop = msg.any_at(("subject", "adverb", "speaker", "opener", "filler"), i, k)
+        if not stop:
+            return False
+        i = stop
+    return True
