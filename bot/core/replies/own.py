@@ -15,6 +15,7 @@ from __future__ import annotations
 from typing import Final
 
 from bot.core.replies.message import Message
+from bot.core.replies.value import asks
 
 _LONGEST: Final = 16  # tokens; more is an account of something, and kept
 _MOST_BETWEEN: Final = 6  # "we really still have to first"
@@ -27,6 +28,7 @@ _LAST: Final = (
     ("unknowing", "unsure"), ("baffled", "question"), ("not_mine", "deferred"), ("ponder", "deferred"),
     ("told", "reference"), ("elsewhere", "reference"), ("to_bot", "unclear"), ("judged", "unclear"),
 )  # fmt: skip
+_WHOLE: Final = ("judged", "elsewhere", "to_bot")  # nothing but the question stands before them
 _NAMING: Final = ("elsewhere", "not_mine")
 _FOLLOWS: Final = (
     "adverb", "subject", "matter", "filler", "time", "past", "pointer", "pause", "polite", "article", "for", "opener",
@@ -34,7 +36,30 @@ _FOLLOWS: Final = (
 
 
 def aside(msg: Message, start: int, end: int) -> str:
-    """The code of the error, if the words [start, end) are no own answer; "" if they are one."""
+    """The code of the error, if the words [start, end) are no own answer; "" if they are one.
+
+    Every clause must be an aside: "I don't mind, make it weekly" is an own answer.
+    """
+    code = _clause(msg, start, end)
+    parts = [] if code else _clauses(msg, start, end)
+    if len(parts) < 2:
+        return code
+    codes = [_clause(msg, low, high) or ("question" if asks(msg, low, high) else "") for low, high in parts]
+    return next((c for c in codes if c != "unclear"), "unclear") if all(codes) else ""
+
+
+def _clauses(msg: Message, start: int, end: int) -> list[tuple[int, int]]:
+    """What stands between commas and full stops."""
+    parts: list[tuple[int, int]] = []
+    for i in range(start, end + 1):
+        if i == end or msg.is_edge(i):
+            if i > start:
+                parts.append((start, i))
+            start = i + 1
+    return parts
+
+
+def _clause(msg: Message, start: int, end: int) -> str:
     while end > start and (msg.is_mark(end - 1, ".!,…)") or msg.is_picture(end - 1)):
         end -= 1
     first = _opened(msg, start, end)
@@ -95,6 +120,8 @@ def _turns(msg: Message, i: int, end: int) -> bool:
 
 def _left(msg: Message, i: int, end: int) -> bool:
     """Whether nothing but whom to ask, or when, is said behind a verb of putting off."""
+    if any(msg.at("scene", k, end) for k in msg.places("scene", i, end)):
+        return False  # "discuss it in the weekly meeting": what is to be done, and where
     if i >= end or msg.is_edge(i) or msg.any_at(("matter", "time", "note", "conditional", "later"), i, end):
         return not _turns(msg, i, end)
     return end - i <= _NAME and bool(msg.any_at(("article", "filler", "self"), i, end))
@@ -119,7 +146,7 @@ def _told(msg: Message, i: int, end: int) -> str:
 
 def _names(msg: Message, first: int, i: int, end: int) -> bool:
     """Whether a few words follow a phrase of several, that say which other answer, or whose it is."""
-    plain = not any(msg.is_edge(k) or msg.any_at(("note", "limit"), k) for k in range(i, end))
+    plain = not any(msg.is_edge(k) or msg.any_at(("limit", "scene", "copula"), k) for k in range(i, end))
     return 1 < i - first and 0 < end - i <= _NAME and plain
 
 
@@ -135,11 +162,13 @@ def _only(msg: Message, i: int, end: int) -> bool:
 
 def _ends(msg: Message, start: int, end: int) -> str:
     """What comes last: "that's Tom's call", and the verbs of Japanese, Korean and Chinese."""
+    if any(msg.is_edge(k) for k in range(start, end)):
+        return ""
     short = end - start <= _LONGEST
     for k in range(max(start, end - 14), end):
         if msg.tokens[k].kind == "char":
             for name, code in _LAST:
-                if msg.at(name, k) == end and (k == start or name not in ("judged", "elsewhere") or _named(msg, start, k)):
+                if msg.at(name, k) == end and (k == start or name not in _WHOLE or _named(msg, start, k)):
                     return code
         elif k > start and short and msg.at("not_mine", k) == end and msg.any_at(("subject", "speaker"), start, end):
             return "deferred"

@@ -113,6 +113,7 @@ WORD_CLASSES: Final[Mapping[str, str]] = {
     "modal": "between such a person and a verb of deliberation: have to, am",
     "ponder": "deliberation that puts an answer off, after a modal: check, think",
     "matter": "begins what is deliberated: with, about, whether",
+    "scene": "when or where in the product something happens, so that it is no delay: at, per, when, during",
     "unknowing": "has no knowledge or preference: couldn't say, doesn't matter",
     "baffled": "does not follow the question: don't get",
     "told": "has said it already: answered, sent",

@@ -175,9 +175,11 @@ def _ends_in_name(msg: Message, i: int, end: int) -> bool:
     last = min(end, i + _LONGEST_NAME)
     name = i
     while i < last and msg.tokens[i].kind in ("word", "char", "mention") and not msg.any_at(
-        ("for", "to", "conditional", "limit", "note", "and"), i, end
+        ("for", "to", "conditional", "limit", "note", "and", "scene"), i, end
     ):  # fmt: skip
         i += 1
+    if msg.at("scene", i, end):
+        return False  # "ask the customer at checkout"
     i = msg.skip_marks(i, end, ".!,")
     return i > name and (i >= end or msg.is_edge(i - 1) or bool(msg.any_at(("later", "time", "note", "polite"), i)))
 
