@@ -56,6 +56,8 @@ def value_first(msg: Message, i: int, inside: bool = False) -> Statement | None:
         statement = numbered_tail(msg, i, i, found[name][0], j, name)
         if statement is not None:
             return statement
+    if (put_off := _taken_up(msg, i)) is not None:
+        return put_off
     if _BEGINS_VALUE.isdisjoint(found) and not msg.letter(i) and msg.tokens[i].fold not in msg.labelled:
         return None
     at = skip_leads(msg, i, msg.count)
@@ -86,6 +88,18 @@ def value_first(msg: Message, i: int, inside: bool = False) -> Statement | None:
             return None
         joint = stop
     return numbered_tail(msg, i, at, stop, joint, "" if not msg.at("accept", at) else "recommended")
+
+
+def _taken_up(msg: Message, i: int) -> Statement | None:
+    """ "I'll do 2 and 3 later", "come back to 3 tomorrow"."""
+    stop = msg.at("take_up", i)
+    numbers = numbers_at(msg, stop, tail=True) if stop else None
+    if numbers is None or not any(n in msg.by_number for n in numbers.values):
+        return None
+    end = msg.any_at(("time", "later", "put_off", "pause"), numbers.end)
+    if not end:
+        return None
+    return Statement("item", i, i, end, numbers.values, value_end=stop, tail=end, forced="later", bound=True)
 
 
 def _ranked(msg: Message, i: int, at: int) -> int:

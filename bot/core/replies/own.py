@@ -137,7 +137,7 @@ def _told(msg: Message, i: int, end: int) -> str:
                 best, code = stop, found
         if code:
             return code
-        stop = msg.any_at(("subject", "adverb", "speaker", "copula", "opener"), i, end)
+        stop = msg.any_at(("subject", "adverb", "speaker", "copula", "opener", "article"), i, end)
         if not stop or stop >= end:
             return ""
         i = msg.skip_marks(stop, end, ",")
@@ -170,6 +170,8 @@ def _ends(msg: Message, start: int, end: int) -> str:
             for name, code in _LAST:
                 if msg.at(name, k) == end and (k == start or name not in _WHOLE or _named(msg, start, k)):
                     return code
+        elif k > start and short and (stop := msg.at("theirs", k)) and msg.any_at(("subject",), stop) == end:
+            return "deferred"  # "Maria knows this"
         elif k > start and short and msg.at("not_mine", k) == end and msg.any_at(("subject", "speaker"), start, end):
             return "deferred"
     return ""

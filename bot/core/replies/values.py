@@ -107,6 +107,10 @@ def _read(msg: Message, start: int, end: int, slot: Slot, *, glued: bool) -> Val
     said = msg.words(start, end)
     if all(msg.is_mark(i, "?!") for i in range(start, end)) and msg.is_mark(start, "?"):
         return Value("unsure", said=said)
+    if (stop := msg.at("which", start, end)) and not msg.is_mark(end - 1, "?"):
+        after = msg.skip_marks(stop, end, ":")
+        if msg.any_at(("other", "recommended", "skip"), after, end) or msg.letter(after, end):
+            start = after  # "except 2, which is other: …"
     at = skip_leads(msg, start, end)
     if at == end - 1 and msg.tokens[at].kind == "word" and msg.at("spoken", at, end) and not msg.letter(at):
         return Value("unclear", said=said)  # "be", "see": dictated letters, or words that answer nothing

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from bot.core.replies.message import Message
+from bot.core.replies.own import aside
 from bot.core.replies.reading import Slot
 from bot.core.replies.remarks import AFTER_A, against, with_note
 from bot.core.replies.value import Value, asks, letter_ends, note_of, other_words, skip_leads
@@ -258,6 +259,8 @@ def _none(msg: Message, stop: int, end: int, said: str) -> Value:
         return Value("negative_only", said=said)  # "neither A nor B"
     rest = msg.skip_marks(stop, end)
     text = msg.words(rest, end) if rest < end and msg.skip_decoration(rest, end) < end else ""
+    if text and aside(msg, rest, end):
+        text = ""  # "none of them convinces me"
     return Value("other", text=text or None, said=said) if text else Value("other", said=said)
 
 
