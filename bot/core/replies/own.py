@@ -29,6 +29,7 @@ _LAST: Final = (
     ("told", "reference"), ("elsewhere", "reference"), ("to_bot", "unclear"), ("judged", "unclear"),
 )  # fmt: skip
 _WHOLE: Final = ("judged", "elsewhere", "to_bot")  # nothing but the question stands before them
+_WEIGHT: Final = ("question", "deferred", "reference", "unsure", "unclear")  # of several clauses
 _NAMING: Final = ("elsewhere", "not_mine")
 _FOLLOWS: Final = (
     "adverb", "subject", "matter", "filler", "time", "past", "pointer", "pause", "polite", "article", "for", "opener",
@@ -45,7 +46,21 @@ def aside(msg: Message, start: int, end: int) -> str:
     if len(parts) < 2:
         return code
     codes = [_clause(msg, low, high) or ("question" if asks(msg, low, high) else "") for low, high in parts]
-    return next((c for c in codes if c != "unclear"), "unclear") if all(codes) else ""
+    return min(codes, key=_WEIGHT.index) if all(codes) else ""
+
+
+def postpones(msg: Message, start: int, end: int) -> bool:
+    """Whether what is said behind an option's letter takes the choice back: "B, but I need to ask my boss first"."""
+    i = msg.skip_marks(start, end)
+    parted = i > start
+    turned = False
+    while i < end and (stop := msg.any_at(("note", "limit", "contrast", "opener"), i, end)) and not msg.letter(i, end):
+        i, turned = msg.skip_marks(stop, end, ","), True
+    if i >= end or msg.is_mark(start, "(") and not turned or not (turned or not parted or msg.any_at(("speaker", "modal"), i, end)):
+        return False
+    if any(msg.tokens[k].kind == "char" and msg.at("later", k) == end for k in range(max(i, end - 8), end)):
+        return True
+    return aside(msg, i, end) == "deferred" or (turned and bool(msg.at("consult", i, end)) and not msg.at("postpone", i, end))
 
 
 def _clauses(msg: Message, start: int, end: int) -> list[tuple[int, int]]:
@@ -133,6 +148,8 @@ def _told(msg: Message, i: int, end: int) -> str:
         best, code = 0, ""
         for name, found in _SAID:
             stop = msg.at(name, i, end)
+            if name == "not_mine" and stop == i + 1 and stop < end:
+                continue  # "call them"
             if stop > best and (_only(msg, stop, end) or (name in _NAMING and _names(msg, i, stop, end))):
                 best, code = stop, found
         if code:
@@ -172,7 +189,7 @@ def _ends(msg: Message, start: int, end: int) -> str:
                     return code
         elif k > start and short and (stop := msg.at("theirs", k)) and msg.any_at(("subject",), stop) == end:
             return "deferred"  # "Maria knows this"
-        elif k > start and short and msg.at("not_mine", k) == end and msg.any_at(("subject", "speaker"), start, end):
+        elif k > start and short and msg.at("not_mine", k) == end and not msg.at("article", k - 1) and msg.any_at(("subject", "speaker"), start, end):
             return "deferred"
     return ""
 
