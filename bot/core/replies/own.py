@@ -116,7 +116,7 @@ def _spoken(msg: Message, i: int, end: int) -> str:
             stop = msg.at(name, i, end)
             if stop and (name != "told" or _only(msg, stop, end)) and not _turns(msg, stop, end):
                 return code
-        if (stop := msg.at("ponder", i, end)) and (bound or stop >= end) and _left(msg, stop, end):
+        if (stop := msg.at("ponder", i, end)) and (bound or stop >= end) and _left(msg, i, stop, end):
             return "deferred" if step or bound else ""
         stop = msg.any_at(("speaker", "adverb", "modal") if not step else ("adverb", "modal", "speaker"), i, end)
         if not stop:
@@ -133,13 +133,13 @@ def _turns(msg: Message, i: int, end: int) -> bool:
     return any(msg.is_edge(k) and k + 2 < end for k in range(i, end))
 
 
-def _left(msg: Message, i: int, end: int) -> bool:
+def _left(msg: Message, first: int, i: int, end: int) -> bool:
     """Whether nothing but whom to ask, or when, is said behind a verb of putting off."""
     if any(msg.at("scene", k, end) for k in msg.places("scene", i, end)):
         return False  # "discuss it in the weekly meeting": what is to be done, and where
     if i >= end or msg.is_edge(i) or msg.any_at(("matter", "time", "note", "conditional", "later"), i, end):
         return not _turns(msg, i, end)
-    return end - i <= _NAME and bool(msg.any_at(("article", "filler", "self"), i, end))
+    return end - i <= _NAME and (i - first > 1 or bool(msg.any_at(("article", "filler", "self"), i, end)))
 
 
 def _told(msg: Message, i: int, end: int) -> str:

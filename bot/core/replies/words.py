@@ -172,6 +172,8 @@ def _deferred(msg: Message, start: int, at: int, end: int) -> str | None:
 
 def _ends_in_name(msg: Message, i: int, end: int) -> bool:
     """ "Ask Tom", "ask the legal team first": whom to ask, and nothing to ask them for."""
+    if msg.at("scene", i, end):
+        return False  # "ask at checkout"
     i = msg.any_at(("article", "for"), i, end) or i
     last = min(end, i + _LONGEST_NAME)
     name = i
