@@ -28,11 +28,24 @@ _LAST: Final = (
     ("unknowing", "unsure"), ("baffled", "question"), ("not_mine", "deferred"), ("ponder", "deferred"),
     ("told", "reference"), ("elsewhere", "reference"), ("to_bot", "unclear"), ("judged", "unclear"),
 )  # fmt: skip
+_TURNS: Final = ("note", "limit", "contrast", "opener")
+_BEGIN: Final = ("speaker", "judged", "unknowing", "elsewhere", "to_bot", "closing")
 _WHOLE: Final = ("judged", "elsewhere", "to_bot")  # nothing but the question stands before them
 _WEIGHT: Final = ("question", "deferred", "reference", "unsure", "unclear")  # of several clauses
 _NAMING: Final = ("elsewhere", "not_mine")
 _FOLLOWS: Final = (
-    "adverb", "subject", "matter", "filler", "time", "past", "pointer", "pause", "polite", "article", "for", "opener",
+    "adverb",
+    "subject",
+    "matter",
+    "filler",
+    "time",
+    "past",
+    "pointer",
+    "pause",
+    "polite",
+    "article",
+    "for",
+    "opener",
 )
 
 
@@ -54,13 +67,16 @@ def postpones(msg: Message, start: int, end: int) -> bool:
     i = msg.skip_marks(start, end)
     parted = i > start
     turned = False
-    while i < end and (stop := msg.any_at(("note", "limit", "contrast", "opener"), i, end)) and not msg.letter(i, end):
+    while i < end and (stop := msg.any_at(_TURNS, i, end)) and not msg.letter(i, end):
         i, turned = msg.skip_marks(stop, end, ","), True
-    if i >= end or msg.is_mark(start, "(") and not turned or not (turned or not parted or msg.any_at(("speaker", "modal"), i, end)):
+    if i >= end or (msg.is_mark(start, "(") and not turned):
         return False
+    if parted and not turned and not msg.any_at(("speaker", "modal"), i, end):
+        return False  # a new sentence, about the whole message
     if any(msg.tokens[k].kind == "char" and msg.at("later", k) == end for k in range(max(i, end - 8), end)):
         return True
-    return aside(msg, i, end) == "deferred" or (turned and bool(msg.at("consult", i, end)) and not msg.at("postpone", i, end))
+    asked = turned and msg.at("consult", i, end) and not msg.at("postpone", i, end)
+    return bool(asked) or aside(msg, i, end) == "deferred"
 
 
 def _clauses(msg: Message, start: int, end: int) -> list[tuple[int, int]]:
@@ -82,7 +98,7 @@ def _clause(msg: Message, start: int, end: int) -> str:
         return "unclear"
     if (stop := msg.at("closing", first, end)) and (stop >= end or msg.is_edge(stop) or _signs(msg, stop, end)):
         return "unclear"
-    if end - first > _LONGEST and not msg.tokens[first].kind == "char":
+    if end - first > _LONGEST and msg.tokens[first].kind != "char":
         return ""
     code = _spoken(msg, first, end) or _told(msg, first, end) or _ends(msg, first, end)
     if code or first == start:
@@ -94,7 +110,7 @@ def _opened(msg: Message, i: int, end: int) -> int:
     """Past "well", "to be honest"."""
     while i < end and not msg.letter(i, end):
         stop = msg.any_at(("opener", "polite"), i, end)
-        if not stop or msg.any_at(("speaker", "judged", "unknowing", "elsewhere", "to_bot", "closing"), i, end) >= stop:
+        if not stop or msg.any_at(_BEGIN, i, end) >= stop:
             break
         i = msg.skip_marks(stop, end, ",.;:-…")
     return i
@@ -164,14 +180,14 @@ def _told(msg: Message, i: int, end: int) -> str:
 def _names(msg: Message, first: int, i: int, end: int) -> bool:
     """Whether a few words follow a phrase of several, that say which other answer, or whose it is."""
     plain = not any(msg.is_edge(k) or msg.any_at(("limit", "scene", "copula"), k) for k in range(i, end))
-    return 1 < i - first and 0 < end - i <= _NAME and plain
+    return i - first > 1 and 0 < end - i <= _NAME and plain
 
 
 def _only(msg: Message, i: int, end: int) -> bool:
     """Whether only words that name nothing follow, or a name at the end."""
     while i < end:
         stop = msg.any_at(_FOLLOWS, i, end) or (i + 1 if msg.is_mark(i, ",.!-") else 0)
-        if not stop or msg.letter(i, end) and not msg.at("article", i, end):
+        if not stop or (msg.letter(i, end) and not msg.at("article", i, end)):
             return False
         i = stop
     return True
@@ -187,11 +203,17 @@ def _ends(msg: Message, start: int, end: int) -> str:
             for name, code in _LAST:
                 if msg.at(name, k) == end and (k == start or name not in _WHOLE or _named(msg, start, k)):
                     return code
-        elif k > start and short and (stop := msg.at("theirs", k)) and msg.any_at(("subject",), stop) == end:
-            return "deferred"  # "Maria knows this"
-        elif k > start and short and msg.at("not_mine", k) == end and not msg.at("article", k - 1) and msg.any_at(("subject", "speaker"), start, end):
+        elif k > start and short and _left_to(msg, start, k, end):
             return "deferred"
     return ""
+
+
+def _left_to(msg: Message, start: int, k: int, end: int) -> bool:
+    """ "Maria knows this", "that's Tom's call"."""
+    if (stop := msg.at("theirs", k)) and msg.at("subject", stop) == end:
+        return True
+    own = msg.at("not_mine", k) == end and not msg.at("article", k - 1)
+    return own and bool(msg.any_at(("subject", "speaker"), start, end))
 
 
 def _named(msg: Message, start: int, k: int) -> bool:
