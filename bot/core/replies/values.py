@@ -156,7 +156,7 @@ def _free_text(msg: Message, start: int, end: int, slot: Slot, said: str) -> Val
     if end - start <= _FEW_WORDS and any(_names_option(msg, i, end, slot) for i in range(start, end)):
         return Value("unclear", said=said)
     if code := aside(msg, start, end):
-        return Value(code, said=said)
+        return Value(code, said=said, complete=False)
     return Value("other", text=said, said=said, complete=False)
 
 
