@@ -287,9 +287,8 @@ def _verdict(msg: Message, start: int, end: int, said: str) -> Value | None:
             after = more
         if after < end and (msg.at("imperative", after, end) or msg.at("imperative", start, end) == stop):
             return None
-        if after + 2 < end and msg.tokens[after].kind == "char" and msg.glued(after) and stop == msg.at("agree", start, end) and not (
-            msg.found(after) or msg.found(after + 1)
-        ):  # fmt: skip
+        grown = after + 2 < end and msg.tokens[after].kind == "char" and msg.glued(after)
+        if grown and stop == msg.at("agree", start, end) and not (msg.found(after) or msg.found(after + 1)):
             return None  # 「確認ボタンを大きく」: the word is part of a longer one
         if after < end and msg.tokens[after].kind == "word" and not msg.any_at(
             ("note", "and", "polite", "filler", "lead", "for", "all", "hedge"), after, end
