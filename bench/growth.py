@@ -11,7 +11,6 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -19,7 +18,7 @@ from statistics import median
 
 from bench.figure import Figure, Goal, interleaved
 from bench.postgres import ended, go, worker
-from bench.start import ASKFIRST, LINE
+from bench.start import ASKFIRST, first_answer
 from storage.migrate import upgrade
 
 OPEN = 100_000
@@ -37,7 +36,9 @@ def figures(rounds: int, *, share: float = 1.0) -> list[Figure]:
         empty, full = Path(folder) / "empty.db", Path(folder) / "full.db"
         upgrade(empty)
         build(full, max(1, int(OPEN * share)), max(10, int(CLARIFIED * share)))
-        begun, floor = interleaved(rounds, functools.partial(_start, full), functools.partial(_start, empty))
+        begun, floor = interleaved(
+            rounds, functools.partial(first_answer, full), functools.partial(first_answer, empty)
+        )
         worked: dict[str, list[dict[str, float]]] = {"full": [], "empty": []}
         for number in range(rounds):
             for name, path in (("full", full), ("empty", empty)):
@@ -49,26 +50,6 @@ def figures(rounds: int, *, share: float = 1.0) -> list[Figure]:
         Figure("growth_step_p99", late, usual, "ms", STEP),
         Figure("growth_memory", more, plain, "MB", Goal(round(1 + MEGABYTES / plain, 2), "most")),
     ]
-
-
-def _start(path: Path) -> float:
-    """From the start of the chat to its first answer, in milliseconds. The answer is left behind, as by anybody."""
-    started = time.perf_counter()
-    with subprocess.Popen(
-        [ASKFIRST, "chat", "--jsonl", "--db", path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    ) as process:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.write(LINE)
-        process.stdin.flush()
-        for line in process.stdout:
-            if line.startswith(b'{"done"'):
-                break
-        else:
-            raise RuntimeError("the chat ended without an answer")
-        taken = time.perf_counter() - started
-        process.stdin.close()
-    return taken * 1000
 
 
 def _work(path: Path, first: int) -> dict[str, float]:

@@ -27,28 +27,32 @@ def figures(rounds: int) -> list[Figure]:
 
 def _chat() -> float:
     with tempfile.TemporaryDirectory() as folder:
-        command: list[str | Path] = [ASKFIRST, "chat", "--jsonl", "--db", f"{folder}/askfirst.db"]
-        started = time.perf_counter()
-        with subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            cwd=folder,
-            env=_environment(),
-        ) as process:
-            assert process.stdin is not None
-            assert process.stdout is not None
-            process.stdin.write(LINE)
-            process.stdin.flush()
-            for line in process.stdout:
-                if line.startswith(b'{"done"'):
-                    break
-            else:
-                raise RuntimeError("the chat ended without an answer")
-            taken = time.perf_counter() - started
-            process.stdin.close()
-        return taken * 1000
+        return first_answer(Path(folder) / "askfirst.db")
+
+
+def first_answer(database: Path) -> float:
+    """From the start of the chat to its first answer, in milliseconds. The answer is left behind, as by anybody."""
+    started = time.perf_counter()
+    with subprocess.Popen(
+        [ASKFIRST, "chat", "--jsonl", "--db", database],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        cwd=database.parent,
+        env=_environment(),
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(LINE)
+        process.stdin.flush()
+        for line in process.stdout:
+            if line.startswith(b'{"done"'):
+                break
+        else:
+            raise RuntimeError("the chat ended without an answer")
+        taken = time.perf_counter() - started
+        process.stdin.close()
+    return taken * 1000
 
 
 def _environment() -> dict[str, str]:

@@ -164,7 +164,7 @@ async def program(settings: Settings, *, book: Book | None = None) -> AsyncItera
     store = await open_store(settings.database)
     try:
         clock = SystemClock()
-        runner = Runner(store, functools.partial(step, book=book), clock)
+        runner = Runner(store, functools.partial(step, book=book), clock, pack=settings.pack)
         store.listen(runner.bell.ring)
         if not store.shared:
             await store.release(())  # timers that a process that is no more had taken

@@ -96,6 +96,7 @@ class Runner:
         new_id: Callable[[], str] = fresh_id,
         *,
         bell: Bell | None = None,
+        pack: str | None = None,
         jitter: Callable[[], float] = random.random,
     ) -> None:
         self.bell = bell or Bell()
@@ -105,6 +106,7 @@ class Runner:
         self._decide = decide
         self._clock = clock
         self._new_id = new_id
+        self._pack = pack  # named by the operator: it is logged with each event, or a replay could not know it
         self._jitter = jitter
         self._queues = _Queues()
         self._handling: set[asyncio.Task[Handled]] = set()
@@ -159,7 +161,7 @@ class Runner:
         ails = self.troubles.get(envelope.place.platform)
         trouble = tuple(ails()) if ails is not None and isinstance(envelope.event, MessageReceived) else ()
         new_id = envelope.new_id or self._new_id()
-        stamp = {"at": self._clock.now(), "new_id": new_id, "trouble": trouble or None}
+        stamp = {"at": self._clock.now(), "new_id": new_id, "trouble": trouble or None, "pack": self._pack}
         attempt = 1
         while True:
             state = await self._store.load(envelope.place.conversation)

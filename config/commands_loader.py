@@ -12,7 +12,7 @@ from pathlib import Path
 import yaml
 
 from bot.core.routing.pack import GENERAL_COMMANDS
-from config.yaml_nodes import Notes, compose, read_text
+from config.yaml_nodes import read_mapping
 
 FOLDER = Path(__file__).parent / "commands"
 LONGEST = 256  # characters: core.telegram.org/bots/api#botcommand
@@ -38,14 +38,8 @@ def load_commands(folder: Path = FOLDER) -> dict[str, Mapping[str, str]]:
 def _read(path: Path, mistakes: list[str]) -> dict[str, str]:
     if not re.fullmatch(r"[a-z]{2}", path.stem):
         mistakes.append(f"{path}:1: the name of the file must be a language in two letters, such as de.yaml")
-    notes = Notes(str(path))
-    text = read_text(path, notes)
-    root = None if text is None else compose(text, notes)
-    if notes.problems:
-        mistakes += [f"{path}:{max(problem.line, 1)}: {problem.message}" for problem in notes.problems]
-        return {}
-    if not isinstance(root, yaml.MappingNode):
-        mistakes.append(f"{path}:1: expected commands with a few words each, such as `help: what I do`")
+    root = read_mapping(path, "expected commands with a few words each, such as `help: what I do`", mistakes)
+    if root is None:
         return {}
     words: dict[str, str] = {}
     for key, node in root.value:

@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from bot.core.replies.phrases import TEXT_CLASSES, VALUE_CLASSES, WORD_CLASSES, PhraseBook
-from config.yaml_nodes import Notes, compose, read_text
+from config.yaml_nodes import read_mapping
 
 FOLDER = Path(__file__).parent / "phrases"
 
@@ -34,14 +34,8 @@ def load_phrases(folder: Path = FOLDER) -> PhraseBook:
 
 
 def _read(path: Path, mistakes: list[str]) -> dict[str, Any]:
-    notes = Notes(str(path))
-    text = read_text(path, notes)
-    root = None if text is None else compose(text, notes)
-    if notes.problems:
-        mistakes += [f"{path}:{max(problem.line, 1)}: {problem.message}" for problem in notes.problems]
-        return {}
-    if not isinstance(root, yaml.MappingNode):
-        mistakes.append(f"{path}:1: expected word classes with their phrases, such as `skip: [skip, pass]`")
+    root = read_mapping(path, "expected word classes with their phrases, such as `skip: [skip, pass]`", mistakes)
+    if root is None:
         return {}
     language: dict[str, Any] = {}
     for key, node in root.value:

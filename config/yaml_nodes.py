@@ -76,6 +76,20 @@ def compose(text: str, notes: Notes) -> Node | None:
         return _compose_told(text, notes)
 
 
+def read_mapping(path: Path, expected: str, mistakes: list[str]) -> MappingNode | None:
+    """The keys of one file, or None with `file:line: what is wrong` noted; `expected` says what should be there."""
+    notes = Notes(str(path))
+    text = read_text(path, notes)
+    root = None if text is None else compose(text, notes)
+    if notes.problems:
+        mistakes += [f"{path}:{max(problem.line, 1)}: {problem.message}" for problem in notes.problems]
+        return None
+    if not isinstance(root, MappingNode):
+        mistakes.append(f"{path}:1: {expected}")
+        return None
+    return root
+
+
 def _compose_told(text: str, notes: Notes) -> Node | None:
     try:
         return _compose(text, notes, yaml.SafeLoader)

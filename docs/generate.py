@@ -60,8 +60,8 @@ def _commands(group: Any, path: str) -> Iterator[str]:
             continue
         arguments = [p for p in command.params if p.param_type_name == "argument"]
         options = [p for p in command.params if p.param_type_name == "option"]
-        words = [f"{p.metavar}…" if p.nargs == -1 else p.metavar for p in arguments]
-        words += [f"[{_form(p)}]" for p in options]
+        words = [p.metavar.removesuffix("…") + ("…" if p.nargs == -1 else "") for p in arguments]
+        words += [_form(p) if p.required else f"[{_form(p)}]" for p in options]
         yield f"## {path} {name}\n"
         yield f"    {' '.join([path, name, *words])}\n"
         yield f"{command.help}\n"

@@ -11,9 +11,11 @@ from collections.abc import Awaitable, Callable
 import structlog
 from slack_bolt.app.async_app import AsyncApp
 from slack_bolt.request.async_request import AsyncBoltRequest
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
+
+from adapters.request import read_body
 
 PATH = "/slack/events"
 MAX_BODY = 2 * 1024 * 1024  # bytes; a modal of 250 KB comes with its state, and encoded as a form it triples
@@ -30,11 +32,11 @@ def _endpoint(app: AsyncApp) -> Callable[[Request], Awaitable[Response]]:
         stamp = request.headers.get("x-slack-request-timestamp", "0")
         if not stamp.isascii() or not stamp.isdigit():  # Bolt fails on other values
             return Response(status_code=401)
-        body = await _body(request)
+        body = await read_body(request, MAX_BODY)
         if body is None:
             log.warning("slack_body_too_large")
             return Response(status_code=413)
-        asked = _asked(request, body)
+        asked = _asked(request, body.decode("utf-8", "replace"))
         if asked is None:
             log.warning("slack_body_unreadable")
             return Response(status_code=400)
@@ -43,22 +45,6 @@ def _endpoint(app: AsyncApp) -> Callable[[Request], Awaitable[Response]]:
         return Response(answer.body, status_code=answer.status, headers=shown)
 
     return receive
-
-
-async def _body(request: Request) -> str | None:
-    """None when it is longer than any payload; reading stops there."""
-    announced = request.headers.get("content-length", "")
-    if announced.isdigit() and int(announced) > MAX_BODY:
-        return None
-    body = bytearray()
-    try:
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > MAX_BODY:
-                return None
-    except ClientDisconnect:
-        return ""
-    return body.decode("utf-8", "replace")
 
 
 def _asked(request: Request, body: str) -> AsyncBoltRequest | None:

@@ -26,7 +26,6 @@ from bot.ports import CardGone, Clock, RateLimited, Sent, TryLater, Undeliverabl
 PAUSE = 1.05  # seconds between the parts of one message: see adapters/slack/pace.py
 BEGUN = 256  # long messages that were interrupted between two parts, remembered so as not to repeat the first
 EXPIRED = "Slack gave me too little time to open that; please press it once more. Typing works as well."
-PRIVATE_FAILURES = ("user_not_in_channel", "channel_not_found", "not_in_channel", "user_not_found")
 
 log = structlog.get_logger(__name__)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 from telegram import Bot, CallbackQuery, Chat, MaybeInaccessibleMessage, Message, MessageEntity, Update, User
@@ -83,7 +83,8 @@ def _message(message: Message, me: Me) -> Envelope | Ignored:
     if content is None:
         return Ignored(reason=f"nothing that people say: {service(message) or 'an empty message'}")
     entities = message.entities or message.caption_entities
-    text, addressed = _addressed(_ours(content.text, message, me), _mentions_by_id(entities, me), me)
+    ours = _leading_name(_ours(content.text, message, me), entities, me)
+    text, addressed = _addressed(ours, _mentions_by_id(entities, me), me)
     if content.text and _for_another(content.text, me) and _shared(message.chat):
         return Ignored(reason="a command for another bot")
     quoted = message.quote.text if message.quote else None
@@ -104,6 +105,7 @@ def _message(message: Message, me: Me) -> Envelope | Ignored:
         album=message.media_group_id,
         partial=length(content.text) > PART and message.text is not None,
         order=order_of(message.chat.id, message.message_id, me.first),
+        named=tuple(dict.fromkeys(f"{PLATFORM}:{user.id}" for _, user in _people_named(entities, me))),
         unreadable=content.unreadable,
     )
     return Envelope(
@@ -239,13 +241,16 @@ def _reply_to(message: Message, me: Me) -> str | None:
 
 
 def _addressed(text: str, by_id: bool, me: Me) -> tuple[str, bool]:
-    """The text without a leading mention of the bot, and whether it is mentioned at all (RT-6)."""
+    """The text without a leading mention of the bot, in a command too, and whether it is mentioned at all (RT-6)."""
     mention = re.compile(rf"(?<![\w@./])@{re.escape(me.username)}(?!\w)", re.IGNORECASE)
     found = mention.search(text)
     command = COMMAND.match(text.lstrip())
-    named = command is not None and command.group(2).casefold() == me.username.casefold()
+    if command is not None and command.group(2).casefold() == me.username.casefold():
+        # The menu of commands writes the bot's name in groups; whoever gets the request has no use for it (RT-15).
+        text = text.lstrip()
+        return text[: command.start(2) - 1] + text[command.end(2) :], True
     if found is None:
-        return text, by_id or named
+        return text, by_id
     if not text[: found.start()].strip():
         return re.sub(r"^[:,]?[ \t]*", "", text[found.end() :]), True
     return text, True
@@ -253,6 +258,26 @@ def _addressed(text: str, by_id: bool, me: Me) -> tuple[str, bool]:
 
 def _mentions_by_id(entities: tuple[MessageEntity, ...], me: Me) -> bool:
     return any(e.type == MessageEntity.TEXT_MENTION and e.user is not None and e.user.id == me.id for e in entities)
+
+
+def _people_named(entities: tuple[MessageEntity, ...], me: Me) -> Iterator[tuple[MessageEntity, User]]:
+    """Mentions by id: programs write them for people without a username, by their name alone."""
+    for entity in entities:
+        if entity.type == MessageEntity.TEXT_MENTION and entity.user is not None and entity.user.id != me.id:
+            yield entity, entity.user
+
+
+def _leading_name(text: str, entities: tuple[MessageEntity, ...], me: Me) -> str:
+    """A mention by id that the message begins with, written as one with a username is: "Maria Lopez please" reads as
+    "@Maria_Lopez please" (CH-6). Further on the words stay as they are, or answers in own words would not."""
+    for entity, user in _people_named(entities, me):
+        if entity.offset == 0:
+            units = text.encode("utf-16-le", "surrogatepass")
+            name = units[: 2 * entity.length].decode("utf-16-le", "replace")
+            handle = "_".join(re.findall(r"\w+", name)).lstrip("_0123456789")
+            rest = units[2 * entity.length :].decode("utf-16-le", "surrogatepass")
+            return f"@{handle if len(handle) > 1 else f'id{user.id}'}{rest}"
+    return text
 
 
 def _ours(text: str, message: Message, me: Me) -> str:

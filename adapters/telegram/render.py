@@ -138,6 +138,10 @@ def _entities(message: Message) -> list[MessageEntity]:
         here = at
         for span in block.spans:
             long = length(span.text)
+            if span.person is not None and span.text.strip():  # a name alone notifies nobody (CH-6)
+                user = User(int(span.person.rpartition(":")[2]), span.text, is_bot=False)
+                mention = MessageEntity(MessageEntity.TEXT_MENTION, here, long, user=user)
+                found.append((False, len(found), mention))
             style = "italic" if block.kind == "hint" and span.style == "plain" else span.style
             if style in STYLES and span.text.strip():
                 entity = MessageEntity(STYLES[style], here, long)

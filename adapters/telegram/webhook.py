@@ -13,10 +13,11 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import structlog
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from adapters.request import read_body
 from adapters.telegram.intake import Intake
 from bot.faults import report
 
@@ -42,7 +43,7 @@ def _endpoint(intake: Intake, secret: bytes) -> Callable[[Request], Awaitable[Re
         if len(given) != 1 or not hmac.compare_digest(given[0].encode(), secret):
             log.warning("webhook_refused", secrets=len(given))
             return Response(status_code=401)
-        body = await _body(request)
+        body = await read_body(request, MAX_BODY)
         if body is None:
             log.warning("webhook_body_too_large")
             return Response(status_code=413)
@@ -58,22 +59,6 @@ def _endpoint(intake: Intake, secret: bytes) -> Callable[[Request], Awaitable[Re
         return Response(status_code=200)
 
     return receive
-
-
-async def _body(request: Request) -> bytes | None:
-    """None when it is longer than any update; reading stops there."""
-    announced = request.headers.get("content-length", "")
-    if announced.isdigit() and int(announced) > MAX_BODY:
-        return None
-    body = bytearray()
-    try:
-        async for chunk in request.stream():
-            body += chunk
-            if len(body) > MAX_BODY:
-                return None
-    except ClientDisconnect:
-        return b""
-    return bytes(body)
 
 
 def _json(body: bytes) -> Any:

@@ -11,11 +11,12 @@ from typing import Any
 
 import typer
 
-from adapters.telegram.doctor import examine
-from adapters.telegram.hook import Webhook
+from adapters.slack import doctor as slack
+from adapters.telegram import doctor as telegram
 from bot.app import load_book
 from bot.checks import Check
 from bot.cli.parked import waiting
+from bot.cli.platforms import slack_keys, wants_slack, webhook
 from bot.clock import SystemClock
 from bot.ports import StoreUnavailable
 from config.packs_loader import PackRefused
@@ -62,17 +63,18 @@ async def _examine_all(given: Mapping[str, Any]) -> list[Check]:
     else:
         try:
             checks += await _database(store, settings)
+            checks += _unread(await store.kept("slack:parked:"))
             kept = await store.kept("telegram:")
         except StoreUnavailable as error:
             checks.append(Check("database", "finding", str(error)))
         finally:
             await store.close()
-    telegram = settings.telegram
-    if telegram.token is not None:
-        hook = None
-        if telegram.webhook_url is not None and telegram.secret is not None:
-            hook = Webhook(telegram.webhook_url, telegram.secret.get_secret_value())
-        checks += await examine(telegram.token.get_secret_value(), telegram.base_url, hook, kept, SystemClock())
+    bot = settings.telegram
+    if bot.token is not None:
+        token = bot.token.get_secret_value()
+        checks += await telegram.examine(token, bot.base_url, webhook(bot), kept, SystemClock())
+    if wants_slack(settings):
+        checks += await slack.examine(slack_keys(settings.slack))
     return checks
 
 
@@ -83,8 +85,9 @@ def _settings(settings: Settings) -> list[Check]:
         fix = "`askfirst check PATH` lists every mistake with file and line."
         return [Check("packs", "finding", str(error), fix)]
     checks = [Check("settings", "ok", "readable"), Check("packs", "ok", ", ".join(sorted(book.packs)))]
-    if settings.telegram.token is None:
-        checks.append(Check("telegram", "note", "no token: only the terminal works (ASKFIRST_TELEGRAM__TOKEN)"))
+    if settings.telegram.token is None and not wants_slack(settings):
+        words = "no token: only the terminal works (ASKFIRST_TELEGRAM__TOKEN, ASKFIRST_SLACK__BOT_TOKEN)"
+        checks.append(Check("platforms", "note", words))
     elif not settings.access.allow:
         words = "nobody is let in; whoever writes to the bot is told the command that lets them in"
         checks.append(Check("access", "note", words))
@@ -113,6 +116,13 @@ async def _database(store: RecordStore, settings: Settings) -> list[Check]:
         checks.append(Check("put aside", "ok", "nothing"))
     checks += await _undelivered(store)
     return checks
+
+
+def _unread(payloads: Mapping[str, str]) -> list[Check]:
+    if not payloads:
+        return []
+    message = f"{len(payloads)} payloads of Slack could not be read; they are in the table `kept` (slack:parked:…)"
+    return [Check("slack put aside", "finding", message, "Read there what came, and remove the rows afterwards.")]
 
 
 async def _undelivered(store: RecordStore) -> list[Check]:

@@ -72,11 +72,15 @@ def wanted(settings: Settings) -> list[Connect]:
     found: list[Connect] = []
     if settings.telegram.token is not None:
         found.append(lambda: _telegram(settings))
-    if settings.slack.bot_token is not None or settings.slack.client_id is not None:
+    if wants_slack(settings):
         found.append(lambda: _slack(settings.slack))
     if not found:
         raise BadSettings(NOTHING)
     return found
+
+
+def wants_slack(settings: Settings) -> bool:
+    return settings.slack.bot_token is not None or settings.slack.client_id is not None
 
 
 # -- Telegram ------------------------------------------------------------------------------------------------------
@@ -92,7 +96,7 @@ async def _telegram(settings: Settings) -> Connected:
 
     async def build(running: Program) -> Surface:
         surface = telegram.TelegramSurface(
-            connection, running.store, running.runner, running.clock, _webhook(given), running.pacer
+            connection, running.store, running.runner, running.clock, webhook(given), running.pacer
         )
         await surface.prepare(_menus(settings, running.book))
         return surface
@@ -100,7 +104,7 @@ async def _telegram(settings: Settings) -> Connected:
     return Connected(telegram.TelegramSurface.platform, connection.me.username, build, connection.close)
 
 
-def _webhook(given: TelegramSettings) -> Webhook | None:
+def webhook(given: TelegramSettings) -> Webhook | None:
     if given.webhook_url is None or given.secret is None:
         return None
     return Webhook(given.webhook_url, given.secret.get_secret_value())
@@ -115,19 +119,22 @@ def _menus(settings: Settings, book: Book) -> list[Menu]:
 # -- Slack ---------------------------------------------------------------------------------------------------------
 
 
-async def _slack(given: SlackSettings) -> Connected:
+def slack_keys(given: SlackSettings) -> slack.Keys:
     oauth = None
     if given.client_id is not None and given.public_url is not None:
         oauth = OAuthKeys(given.client_id, _shown(given.client_secret), _shown(given.token_key), given.public_url)
-    keys = slack.Keys(
+    return slack.Keys(
         _shown(given.bot_token) or None,
         _shown(given.app_token) or None,
         _shown(given.signing_secret) or None,
         given.base_url,
         oauth,
     )
+
+
+async def _slack(given: SlackSettings) -> Connected:
     try:
-        connection = await slack.connect(keys, SystemClock())
+        connection = await slack.connect(slack_keys(given), SystemClock())
     except slack.TokenRefused as error:
         raise BadSettings(str(error)) from None
     ways = Ways(frozenset(given.reactions), frozenset(given.every_message), frozenset(given.trusted_apps))

@@ -88,7 +88,7 @@ async def replay_session(settings: Settings, session: str, as_json: bool) -> int
     from bot.core.step import step
     from bot.runner import OUR_MISTAKE, passed_over
 
-    book = load_book(settings)
+    book = load_book(settings.model_copy(update={"pack": None}))  # the one named then is in each event's envelope
     async with opened(settings) as store:
         conversation = await store.conversation_of(session)
         if conversation is None:

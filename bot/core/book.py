@@ -37,7 +37,9 @@ class Book:
     def answerers_for(self, platform: str, setting: Answerers | None) -> Answerers:
         return setting or self.default_answerers.get(platform, self.default_answerers["*"])
 
-    def pack_for(self, platform: str, setting: str | None) -> Pack:
-        if setting is not None and setting in self.packs:
-            return self.packs[setting]
+    def pack_for(self, platform: str, setting: str | None, named: str | None = None) -> Pack:
+        """`setting`: what people have set for the place; `named`: what the operator has named for all others."""
+        for name in (setting, named):
+            if name is not None and name in self.packs:
+                return self.packs[name]
         return self.packs[self.default_pack.get(platform, self.default_pack["*"])]

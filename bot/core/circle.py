@@ -39,7 +39,11 @@ class Circle(Model):
             return "Bots and channels can not answer; a person has to."
         if person.outside and not self.outsiders:
             return "People from outside can not answer here unless the settings of this place allow it."
-        if not self.shared or policy == "anyone" or self.asked(person, surface):
+        if self.asked(person, surface):
+            return None
+        if not self.shared:  # "in private the person"; the terminal and JSON lines can have others there
+            return None if self.answerers == "anyone" else _NOT_YOURS["requester"]
+        if policy == "anyone":
             return None
         if policy == "participants" and (person.member or person.id in self.taken_part):
             return None

@@ -239,6 +239,7 @@ class Envelope(Model):
     `new_id` is a fresh random id of 10 characters that the step may use once, for a session.
     `about` is the card shown by the message replied to, pressed or edited, looked up by the runner.
     `settings` are those of the place that a thread belongs to, where people have set any.
+    `pack` is the one that the operator has named for places without a setting; None = the usual ones.
     `trouble` is what is wrong with the connection to the platform just now, in words for `/status`.
     `again` marks an event that failed before and that an operator has had handled once more.
     `elsewhere` (rounds of other conversations) and `numbered` (the intakes begun so far in this place and its
@@ -256,6 +257,7 @@ class Envelope(Model):
     elsewhere: tuple[OpenRound, ...] | None = None
     numbered: int | None = None
     settings: Settings | None = None
+    pack: str | None = None
     event: Event
 
 

@@ -90,16 +90,3 @@ ELSEWHERE = (
     "listed above", "as above", "questions below", "see below", "see my previous message", "see previous message",
     "siehe oben", "voir ci-dessus", "ver arriba", "见上", "见上文",
 )  # fmt: skip
-
-# What follows "Other" in the last option, when it is written by hand.
-OTHER_SAYS = (
-    "describe",
-    "let me",
-    "specify",
-    "explain",
-    "i'll",
-    "i will",
-    "please say",
-    "own words",
-    "none of these",
-)

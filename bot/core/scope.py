@@ -91,6 +91,8 @@ def inputs(session: Session) -> Inputs:
     if tier is None:
         missing[TIER] = "no tier is set"
     limits = boundary(fields[BOUNDARY].value) if BOUNDARY in fields else ((), ())
+    if spec.lock.locked and BOUNDARY in fields and _is_change(fields[BOUNDARY]):
+        limits = spec.lock.in_scope, spec.lock.out_of_scope
     if OUT in fields and fields[OUT].value not in ("", "nothing"):
         limits = (limits[0], tuple(dict.fromkeys((*limits[1], fields[OUT].value))))
     if not any(limits):
@@ -103,6 +105,11 @@ def inputs(session: Session) -> Inputs:
     if comparators is not None and comparators < fewest:
         missing[COMPARATORS] = f"{comparators} is fewer than the {fewest} that tier {spec.working_tier} compares"
     return Inputs(tier, *limits, surfaces, comparators, missing)
+
+
+def _is_change(known: Held) -> bool:
+    """Whether a deliberate change of the scope put it there, and no answer (see `slots.held`)."""
+    return known.item is None and known.at is not None
 
 
 def _count(fields: Mapping[str, Held], field: str, missing: dict[str, str]) -> int | None:
@@ -163,6 +170,11 @@ _NAMES: Final = (
     ("surface_count", re.compile(r"\b(?:surfaces?|screens?|pages?|views?)\b", re.IGNORECASE)),
     ("comparator_count", re.compile(r"\b(?:comparators?|competitors?|approaches|products)\b", re.IGNORECASE)),
 )
+_COUNTED = re.compile(
+    r"(?:tier|surfaces?|screens?|pages?|views?|comparators?|competitors?|approaches|products)[ :=]+(?:to |is |are )?"
+    rf"(?:\d{{1,3}}|{'|'.join(_NUMBERS)})",
+    re.IGNORECASE,
+)
 
 
 def described(words: str, spec: Spec) -> Described:
@@ -170,7 +182,12 @@ def described(words: str, spec: Spec) -> Described:
     text = _plain(words).strip()
     cut = _BECAUSE.search(text)
     said, because = (text[: cut.start()], text[cut.end() :].strip(" .")) if cut and cut.start() else (text, "")
-    wanted = [w for part in re.split(r"[;\n]|,(?!\d)| and ", said) if (w := _wanted(part.strip(), spec)) is not None]
+    parts = re.split(r"[;\n]|,(?!\d)| and ", said)
+    reasons: list[str] = []
+    for part in re.split(r"[;\n]", because):  # "… because the admin page joins; tier 1"
+        (parts if _COUNTED.fullmatch(part.strip(" .")) else reasons).append(part.strip(" ."))
+    because = "; ".join(filter(None, reasons))
+    wanted = [w for part in parts if (w := _wanted(part.strip(), spec)) is not None]
     unique = {w.field: w for w in wanted}
     return Described(tuple(unique.values()), because or None)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from bot.core import view
 from bot.core.model import Grounding, Question
@@ -47,8 +47,17 @@ def rounds_of(session: Session, phase: int, *, whole: bool = False) -> tuple[Rou
     return tuple(r for r in session.rounds if r.phase == phase and r.number >= since)
 
 
+LOCKED: Final[Mapping[str, str]] = {  # a field of the lock, and the field whose answer it was made from
+    "complexity_tier": "meta.complexity_tier",
+    "surface_count": "scope_lock.surface_count",
+    "comparator_count": "scope_lock.comparator_count",
+    "in_scope": "scope_lock.boundary",
+    "out_of_scope": "scope_lock.boundary",
+}
+
+
 def held(session: Session) -> dict[str, Held]:
-    """By field; the later word stands."""
+    """By field; the later word stands, an answer or a deliberate change of the scope (SC-3)."""
     found: dict[str, Held] = {}
     for decision in spec_of(session).inherited:
         found[decision.field] = Held(decision.value, decision.words, decision.source)
@@ -63,6 +72,18 @@ def held(session: Session) -> dict[str, Held]:
                 found[item.question.field] = Held(
                     value, words, item.clarification or "", round_.phase, item.answer.at, item
                 )
+    lock = spec_of(session).lock
+    for change in lock.changes:
+        field = LOCKED[change.field]
+        before = found.get(field)
+        if before is not None and before.at is not None and change.at <= before.at:
+            continue
+        value = words = change.to
+        if field == LOCKED["in_scope"]:
+            value = "; ".join((*(f"in: {w}" for w in lock.in_scope), *(f"out: {w}" for w in lock.out_of_scope)))
+            words = value
+        source = f"the change of scope in phase {change.at_phase}"
+        found[field] = Held(value, words, source, change.at_phase, change.at)
     return found
 
 
@@ -134,6 +155,9 @@ def build(
             candidates.append(adjusted(entry, fields, tier))
         elif earlier is not None and question.id not in doubted and stale(entry, earlier, spec) is None:
             item = earlier.item
+            if known is not None and known.item is None and known.at is not None:  # the scope was changed after it
+                settled.append(_settled(question, known.words, known.source, known.value))
+                continue
             value = view.answer_words(question, item.answer) if item.answer else ""
             settled.append(_settled(question, value, item.clarification or "", value_of(item)))
         elif known is not None and question.id not in doubted and earlier is None and known.phase != phase:

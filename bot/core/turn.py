@@ -82,7 +82,7 @@ class Turn:
 
     @property
     def pack(self) -> Pack:
-        return self.book.pack_for(self.surface, self.settings.pack)
+        return self.book.pack_for(self.surface, self.settings.pack, self.envelope.pack)
 
     @property
     def settings(self) -> Settings:

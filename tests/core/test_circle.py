@@ -52,3 +52,11 @@ def test_outsiders_where_the_settings_let_them() -> None:
     assert circle.refusal(GUEST, "x", "participants") is None
     assert circle.refusal(GUEST, "x", "requester") is not None
     assert CIRCLE.refusal(GUEST, "x", "anyone") is not None
+
+
+def test_in_private_the_person_answers_and_nobody_else() -> None:
+    """RD-12: the terminal and JSON lines can have several people in a private place."""
+    private = CIRCLE.model_copy(update={"shared": False})
+    assert private.refusal(ANA, "x", "participants") is None
+    assert private.refusal(DORA, "x", "participants") is not None
+    assert private.model_copy(update={"answerers": "anyone"}).refusal(DORA, "x", "anyone") is None

@@ -242,3 +242,33 @@ def test_a_rival_of_an_older_state_is_kept() -> None:
     old = new[:start].replace('"rivals":[', '"rival":') + new[start:end] + new[end + 1 :]
     old = old.replace('"schema_version":2', '"schema_version":1').replace(',"by":["x:ben"]', "")
     assert decode_state(old) == talk.state
+
+
+@pytest.mark.parametrize("text", ["#1 2: B, rest default", "#1 2B, rest default", "#1: 2 B, others as recommended"])
+def test_what_is_said_of_a_round_has_numbers_of_its_own(text: str) -> None:
+    """RP-4, RP-7: not question 1, whose rest would take question 2 as recommended."""
+    talk = two()
+    talk.says("ana", "/resume 1")
+    made = talk.says("ana", text)
+    assert {question: how for (_, question), how in clarified(made).items()} == {
+        "years": ("B", "accept_recommendations_bulk"),
+        "databases": ("B", "user_response"),
+        "access": ("B", "accept_recommendations_bulk"),
+    }
+
+
+@pytest.mark.parametrize("text", ["#2 accept recommendations", "accept recommendations for #1, #2"])
+def test_the_number_that_the_card_shows_is_asked_about(text: str) -> None:
+    """RP-8: below a card that says "#2 ·" it can be the intake, and question 2 of it; #1 is answered already."""
+    talk = Talk()
+    talk.says("ana", "review my paper")
+    talk.says("ana", "accept recommendations")
+    talk.says("ana", "/new lit-review this")
+    made = talk.says("ana", text)
+    assert not clarified(made)
+    assert "Which one?" in said(made)
+    made = talk.presses("ana", f"p:{pending(talk.state)}:1")
+    assert set(clarified(made).values()) <= {
+        ("B", "accept_recommendations_bulk"),
+        ("A", "accept_recommendations_bulk"),
+    }

@@ -1,4 +1,4 @@
-"""The installed `askfirst serve` in a process of its own, on the fake Bot API server."""
+"""The installed `askfirst serve` in a process of its own: on any fake server, and on the fake Bot API server."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import signal
 import socket
 import sqlite3
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any
@@ -31,26 +31,16 @@ async def until(condition: Callable[[], Any], what: str) -> Any:
     return found
 
 
-class Served:
-    """One process after another on the same database."""
+class Serving:
+    """One process after another on the same database. `settings` are variables without `ASKFIRST_`."""
 
-    def __init__(self, server: TelegramServer, base: str, folder: Path, port: int | None) -> None:
-        self.server, self.database, self.log = server, folder / "askfirst.db", folder / "log"
-        self.port = port
-        self.environment = {
-            **{key: value for key, value in os.environ.items() if not key.startswith("ASKFIRST_")},
-            "ASKFIRST_DATABASE": str(self.database),
-            "ASKFIRST_TELEGRAM__TOKEN": server.token,
-            "ASKFIRST_TELEGRAM__BASE_URL": base,
-            "ASKFIRST_ACCESS__ALLOW": '["telegram:*"]',
-            "ASKFIRST_GRACE_SECONDS": "1",
-        }
+    def __init__(self, folder: Path, port: int | None, settings: Mapping[str, str]) -> None:
+        self.database, self.log, self.port = folder / "askfirst.db", folder / "log", port
+        self.environment = {key: value for key, value in os.environ.items() if not key.startswith("ASKFIRST_")}
+        given = {"DATABASE": str(self.database), "GRACE_SECONDS": "1", **settings}
         if port is not None:
-            self.environment |= {
-                "ASKFIRST_TELEGRAM__WEBHOOK_URL": f"http://127.0.0.1:{port}",
-                "ASKFIRST_TELEGRAM__SECRET": SECRET,
-                "ASKFIRST_HTTP__PORT": str(port),
-            }
+            given["HTTP__PORT"] = str(port)
+        self.environment |= {f"ASKFIRST_{name}": value for name, value in given.items()}
         self.process: asyncio.subprocess.Process | None = None
 
     async def start(self) -> None:
@@ -82,10 +72,6 @@ class Served:
     def stored(self) -> list[tuple[str, str, str]]:
         return self.rows("SELECT topic, chosen, chosen_via FROM clarification ORDER BY id")
 
-    def menus(self) -> dict[tuple[str, str], Any]:
-        short = {"default": "default", "all_private_chats": "private", "all_group_chats": "group"}
-        return {(short[scope], code): listed for (scope, code), listed in self.server.commands.items()}
-
     def all_sent(self) -> bool:
         return not self.rows("SELECT 1 FROM outbox WHERE state = 'waiting'")
 
@@ -107,6 +93,23 @@ class Served:
                     except httpx.TransportError:
                         pass
                     await asyncio.sleep(0.02)
+
+
+class Served(Serving):
+    def __init__(self, server: TelegramServer, base: str, folder: Path, port: int | None) -> None:
+        self.server = server
+        given = {
+            "TELEGRAM__TOKEN": server.token,
+            "TELEGRAM__BASE_URL": base,
+            "ACCESS__ALLOW": '["telegram:*"]',
+        }
+        if port is not None:
+            given |= {"TELEGRAM__WEBHOOK_URL": f"http://127.0.0.1:{port}", "TELEGRAM__SECRET": SECRET}
+        super().__init__(folder, port, given)
+
+    def menus(self) -> dict[tuple[str, str], Any]:
+        short = {"default": "default", "all_private_chats": "private", "all_group_chats": "group"}
+        return {(short[scope], code): listed for (scope, code), listed in self.server.commands.items()}
 
 
 def free_port() -> int:

@@ -28,6 +28,8 @@ async def test_every_command_on_postgresql(tmp_path: Path, postgres: PostgresSer
     assert len(shown["clarifications"]) == len(on_sqlite)
     assert askfirst("replay", session["session"], env=env).code == 0
     assert askfirst("audit", "verify", "--json", env=env).json()["ok"] is True
+    assert askfirst("doctor", env=env).out.endswith("all is well\n")
+    assert askfirst("parked", env=env).out == "nothing was put aside\n"
     # Once more: everything is known.
     again = askfirst("chat", "--jsonl", said=as_said(TALK), env=env)
     assert {line["outcome"] for line in again.lines() if "done" in line} == {"duplicate"}

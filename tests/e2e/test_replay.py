@@ -38,7 +38,7 @@ async def talk(settings: Settings, *lines: str) -> str:
         return right(state, envelope)
 
     store = await open_store(settings.database)
-    runner = Runner(store, decide, ManualClock(auto=True), lambda: "0123456789")
+    runner = Runner(store, decide, ManualClock(auto=True), lambda: "0123456789", pack=settings.pack)
     for number, line in enumerate(lines):
         said = MessageReceived(person=ANA, text=line, ref=MessageRef(id=f"u{number}", quote=line), order=number)
         await runner.handle(Envelope(event_id=f"e{number}", place=ROOM, at=ManualClock().now(), event=said))
@@ -83,3 +83,14 @@ async def test_a_conversation_folds_to_its_stored_state(
     await store.close()
     assert await replay_session(settings, session, as_json=False) == 0, capsys.readouterr().out
     assert await verify_audit(settings, as_json=False) == 0, capsys.readouterr().out
+
+
+async def test_the_pack_that_was_named_then_is_folded_with(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`chat --pack triage`: whoever replays it later need not know, and may have named another one."""
+    database = str(tmp_path / "askfirst.db")
+    session = await talk(load_settings(database=database, pack="triage"), "/spec Refunds", "1: C", "accept all mine")
+    for pack in (None, "research"):
+        later = load_settings(database=database, pack=pack)
+        assert await replay_session(later, session, as_json=False) == 0, capsys.readouterr().out

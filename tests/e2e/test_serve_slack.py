@@ -3,98 +3,39 @@
 from __future__ import annotations
 
 import asyncio
-import os
+import json
 import signal
-import socket
-import sqlite3
-import sys
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
 
-import httpx
 import pytest
 
+from tests.e2e.serving import Serving, free_port, until
 from tests.fakes.slack import Channel, Person, SlackServer, WallClock
 from tests.fakes.telegram import TelegramServer
 
-ASKFIRST = Path(sys.executable).parent / "askfirst"
 
-
-async def until(condition: Callable[[], Any], what: str) -> Any:
-    try:
-        async with asyncio.timeout(30):
-            while not (found := condition()):  # noqa: ASYNC110 - another process brings it about
-                await asyncio.sleep(0.02)
-    except TimeoutError:
-        raise AssertionError(f"never came: {what}") from None
-    return found
-
-
-class Served:
-    """One process after another on the same database."""
-
+class Served(Serving):
     def __init__(self, server: SlackServer, base: str, folder: Path, style: str) -> None:
-        self.server, self.database, self.log = server, folder / "askfirst.db", folder / "log"
-        self.port = free_port()
-        self.environment = {
-            **{key: value for key, value in os.environ.items() if not key.startswith("ASKFIRST_")},
-            "ASKFIRST_DATABASE": str(self.database),
-            "ASKFIRST_SLACK__BOT_TOKEN": server.token,
-            "ASKFIRST_SLACK__SIGNING_SECRET": server.app.signing_secret,
-            "ASKFIRST_SLACK__BASE_URL": base,
-            "ASKFIRST_ACCESS__ALLOW": '["slack:*", "telegram:*"]',
-            "ASKFIRST_GRACE_SECONDS": "1",
-            "ASKFIRST_PACK": "research",
-            "ASKFIRST_HTTP__PORT": str(self.port),
+        self.server = server
+        port = free_port()
+        given = {
+            "SLACK__BOT_TOKEN": server.token,
+            "SLACK__SIGNING_SECRET": server.app.signing_secret,
+            "SLACK__BASE_URL": base,
+            "ACCESS__ALLOW": '["slack:*", "telegram:*"]',
+            "PACK": "research",
+        }
+        if style == "socket":
+            given["SLACK__APP_TOKEN"] = server.app.app_token
+        else:
+            server.hooks.url = f"http://127.0.0.1:{port}/slack/events"
+        super().__init__(folder, port, given)
+        self.environment |= {
             "SLACK_CLIENT_ID": "of somebody else",
             "SLACK_CLIENT_SECRET": "switches Bolt to another way of working",
         }
-        if style == "socket":
-            self.environment["ASKFIRST_SLACK__APP_TOKEN"] = server.app.app_token
-        else:
-            server.hooks.url = f"http://127.0.0.1:{self.port}/slack/events"
-        self.process: asyncio.subprocess.Process | None = None
-
-    async def start(self) -> None:
-        with self.log.open("ab") as log:
-            self.process = await asyncio.create_subprocess_exec(
-                ASKFIRST, "serve", env=self.environment, stderr=log, cwd=self.database.parent
-            )
-
-    async def ready(self) -> dict[str, Any]:
-        async with asyncio.timeout(30), httpx.AsyncClient(trust_env=False) as client:
-            while True:
-                try:
-                    answer = await client.get(f"http://127.0.0.1:{self.port}/readyz")
-                except httpx.TransportError:
-                    await asyncio.sleep(0.02)
-                    continue
-                if answer.status_code == 200:
-                    return dict(answer.json())
-                await asyncio.sleep(0.02)
-
-    async def stop(self, number: int = signal.SIGTERM) -> int:
-        assert self.process is not None
-        if self.process.returncode is None:
-            self.process.send_signal(number)
-        return await asyncio.wait_for(self.process.wait(), 30)
-
-    def stored(self) -> list[tuple[str, str, str]]:
-        if not self.database.exists():
-            return []
-        with closing(sqlite3.connect(self.database)) as connection:
-            return connection.execute("SELECT topic, chosen, chosen_via FROM clarification ORDER BY id").fetchall()
-
-    def all_sent(self) -> bool:
-        with closing(sqlite3.connect(self.database)) as connection:
-            return not connection.execute("SELECT 1 FROM outbox WHERE state = 'waiting'").fetchall()
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as one:
-        return int(one.getsockname()[1])
 
 
 @asynccontextmanager
@@ -220,3 +161,27 @@ async def test_a_stop_during_the_start_is_a_stop(tmp_path: Path) -> None:
     await made.start()
     await until(lambda: made.log.exists() and "slack_unreachable" in made.log.read_text(), "a failed try")
     assert await made.stop() == 0
+
+
+@pytest.mark.parametrize(
+    ("more", "name"),
+    [
+        ({}, ""),
+        ({"ASKFIRST_SLACK__BOT_TOKEN": "xoxb-wrong"}, "slack bot token"),
+        ({"ASKFIRST_SLACK__APP_TOKEN": "xapp-wrong"}, "slack app token"),
+        ({"ASKFIRST_SLACK__BASE_URL": "http://127.0.0.1:9/api/"}, "slack bot token"),
+    ],
+)
+async def test_the_doctor_tries_the_tokens(tmp_path: Path, more: dict[str, str], name: str) -> None:
+    server = SlackServer(WallClock())
+    async with server.serve() as base:
+        made = Served(server, base, tmp_path, "socket")
+        made.environment |= more
+        code, said = await made.run("doctor", "--json")
+        checks = {one["name"]: one for one in json.loads(said)["checks"]}
+        assert {"slack bot token", "slack app token"} <= set(checks)
+        assert "platforms" not in checks  # "only the terminal works"
+        assert code == (1 if name else 0)
+        assert not name or checks[name]["level"] == "finding"
+        assert server.token not in said
+        assert server.app.app_token not in said

@@ -39,7 +39,7 @@ def round_message(
         _forwarded(turn, session, round_, event, direct or asked)
         return
     unseen = not any(r.id == round_.id for s in turn.before.sessions for r in s.rounds)  # opened in this very step
-    if unseen or (not direct and intake.before_the_round(round_, event.order)):
+    if unseen or (not direct and intake.before_the_round(turn, round_, event.order)):
         if not turn.shared:
             turn.tell(
                 "Your message and my questions crossed, so I did not take it as an answer.",

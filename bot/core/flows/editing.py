@@ -94,6 +94,9 @@ def edited(turn: Turn, event: MessageEdited) -> None:
                 round_=round_,
             )
         return
+    taken = tuple(
+        n for n in changed if n in reading.accepted and (i := round_.item(n)) and _said_in(i, event.message)
+    )
     reading = reading.model_copy(update={"answers": changed, "accepted": fresh, "correction": True})
     if not intake.on_the_table(session, round_):
         if not amending.propose(turn, session, round_, reading, person, event.ref):
@@ -103,7 +106,8 @@ def edited(turn: Turn, event: MessageEdited) -> None:
         problems = [f"{e.item}: {e.message}" if e.item != "?" else e.message for e in reading.errors]
         turn.tell(*problems, "What was recorded before stays.", session=session, round_=round_)
         return
-    session, round_, done = intake.record(turn, session, round_, changed, fresh, person, event.ref)
+    explicit = {n: r for n, r in changed.items() if n not in taken}  # the rest was never named in the new text (CA-3)
+    session, round_, done = intake.record(turn, session, round_, explicit, (*fresh, *taken), person, event.ref)
     intake.echo(turn, session, round_, done, reading)
 
 

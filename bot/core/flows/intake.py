@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 
 from bot.core import view
@@ -106,13 +107,23 @@ def on_the_table(session: Session, round_: Round) -> bool:
     return last and (session.stage.kind in ("asking", "closing") or waits == "go")
 
 
-def before_the_round(round_: Round, order: int | None) -> bool:
-    """Whether a loose message was there before the round was seen. Message ids are compared, not clocks (RP-7)."""
+SECOND = timedelta(seconds=1)  # platforms give the time of a message in whole ones
+
+
+def before_the_round(turn: Turn, round_: Round, order: int | None) -> bool:
+    """Whether a loose message was there before the round was seen (RP-7).
+
+    Message ids are compared, not clocks; but a card that is still to be posted has none. Then what was said before
+    the round was even opened, as in an absence of ours, is no answer to it.
+    """
     if order is None:
         return False
     if round_.after is not None and order <= round_.after:
         return True
-    return round_.order is not None and order < round_.order
+    if round_.order is None:
+        said = turn.envelope.platform_at
+        return said is not None and said + SECOND <= round_.opened_at
+    return order < round_.order
 
 
 # -- who may answer ------------------------------------------------------------------------------------------------
@@ -141,7 +152,10 @@ def refused(turn: Turn, circle: Circle, person: Person) -> str | None:
         return refusal
     who = view.isolate(circle.requester.name, circle.requester.id)
     me = view.isolate(person.handle or person.name, person.id)
-    return f"{refusal}These questions are {who}'s to answer. {who} can let you, by replying to the card: @{me} please"
+    how = "by replying to the card:"
+    if person.handle is None and person.id.partition(":")[2].isdecimal():  # a name that anybody can bear is no key
+        how = "by replying to the card and choosing your name in the list that @ opens:"
+    return f"{refusal}These questions are {who}'s to answer. {who} can let you, {how} @{me} please"
 
 
 # -- recording -----------------------------------------------------------------------------------------------------
@@ -298,8 +312,11 @@ def record(
     bulk: list[int] = []
     for number in accepted:
         item = round_.item(number)
-        if item is None or item.status == "resolved" or number in explicit or item.question.recommended is None:
+        if item is None or number in explicit or item.question.recommended is None:
             continue
+        before = item.answer if item.status == "resolved" else None
+        if before is not None and ref.id not in (before.ref.id, before.ref.confirms):
+            continue  # RP-4; an edit takes its own words back
         answer = answer_from(
             item.question,
             ItemReading(key=item.question.recommended.key),
@@ -308,9 +325,7 @@ def record(
             ref,
             turn,
         )
-        session, round_ = resolve(turn, session, round_, item, answer, "clarification_resolved")
-        done.resolved.append(number)
-        done.lines.append(f"{number} {item.question.topic} → {view.answer_words(item.question, answer)}")
+        session, round_ = _take(turn, session, round_, item, answer, done)
         bulk.append(number)
     if bulk:
         round_ = round_.model_copy(update={"bulk_used": True})

@@ -46,7 +46,8 @@ def first_message(
         return start(turn, session, verdict, ref)
     stage = Routing(options=verdict.options)
     session = turn.put(session.model_copy(update={"stage": stage}))
-    _menu(turn, session, verdict, lead=_about_commands(turn, text) if verdict.question else ())
+    lead = _about_commands(turn, text) if verdict.question else _of_another_pack(turn, verdict)
+    _menu(turn, session, verdict, lead)
     turn.audit(
         "route.menu_shown",
         session,
@@ -210,6 +211,16 @@ def _close_menu(turn: Turn, session: Session, picked: str) -> None:
     turn.redraw(session.id, closed, session)
 
 
+def _of_another_pack(turn: Turn, verdict: Verdict) -> tuple[str, ...]:
+    """Where a command that is unknown here is known (RT-10): the pack is a setting of the place."""
+    for name, pack in sorted(turn.book.packs.items()):
+        typed = (verdict.unknown_command or "").lstrip("/!／").partition("@")[0]
+        workflow = pack.workflow_by_command(typed) if typed and name != turn.pack.name else None
+        if workflow is not None:
+            return (f"{workflow.call} is a command of the pack {name}: /settings pack {name}, then send it again.",)
+    return ()
+
+
 def _about_commands(turn: Turn, text: str) -> tuple[str, ...]:
     """What the commands named in a question do; the question is answered, nothing is started (RT-2)."""
     lines = []
@@ -230,6 +241,21 @@ def menu_message(turn: Turn, session: Session, text: str, materials: Sequence[Ma
     said = read_menu_answer(text, stage.options, pack).kind
     position: Position = "first" if materials and said == "words" else "menu_open"  # new files are routed anew (RT-9)
     verdict = route(text, together, pack, position=position, menu=stage.options, bot_name=turn.bot_name)
+    if verdict.unknown_command and turn.pack.name != session.pack:  # /settings pack came since: its commands count
+        elsewhere = route(text, together, turn.pack, bot_name=turn.bot_name)
+        if elsewhere.outcome == "proceed" and elsewhere.by == "command":
+            verdict = elsewhere
+            session = turn.put(session.model_copy(update={"pack": turn.pack.name}))
+            request = session.request.model_copy(
+                update={
+                    "text": verdict.text,
+                    "original": text,
+                    "materials": verdict.materials or together,
+                    "ref": ref,
+                }
+            )
+            _close_menu(turn, session, str(verdict.workflow).replace("/", " / "))
+            return start(turn, turn.put(session.model_copy(update={"request": request})), verdict, ref)
     if verdict.outcome == "continue":
         turn.ignore("meant for another bot" if verdict.other_bot else "no answer to the menu")
         return session
@@ -248,7 +274,8 @@ def menu_message(turn: Turn, session: Session, text: str, materials: Sequence[Ma
     if materials and verdict.options:
         return _redrawn(turn, session, request, verdict)
     if verdict.direct_mode or verdict.unknown_command or verdict.near_miss:
-        return _redrawn(turn, session, request, verdict, anew=True)
+        lead = _of_another_pack(turn, verdict)
+        return _redrawn(turn, session, request, verdict, anew=True, lead=lead)
     if verdict.agent_named:  # RT-9: explained, and no other effect
         turn.tell(menu_for(verdict, pack).remark, session=session)
         return session
@@ -288,13 +315,21 @@ def _adds_words(text: str, stage: Routing, pack: Pack, verdict: Verdict) -> bool
     return bool(text.strip()) and said == "words" and verdict.by != "command" and not verdict.question
 
 
-def _redrawn(turn: Turn, session: Session, request: Request, verdict: Verdict, *, anew: bool = False) -> Session:
+def _redrawn(
+    turn: Turn,
+    session: Session,
+    request: Request,
+    verdict: Verdict,
+    *,
+    anew: bool = False,
+    lead: Sequence[str] = (),
+) -> Session:
     """Other materials or another request: the menu is drawn for what there is now, in place where it can be."""
     old = session.stage
     assert isinstance(old, Routing)
     stage = old.model_copy(update={"options": verdict.options})
     session = turn.put(session.model_copy(update={"request": request, "stage": stage}))
-    _menu(turn, session, verdict, redraw=not anew)
+    _menu(turn, session, verdict, lead, redraw=not anew)
     if not anew:
         turn.tell("Added to your request; the menu above is up to date.", session=session)
     return session

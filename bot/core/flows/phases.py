@@ -138,6 +138,8 @@ def settle_scope(turn: Turn, session: Session, person: Person, act: MessageRef) 
     if changes:
         session = change_scope(turn, session, fresh, changes, person)
         told += spec_view.change_lines(spec_of(session).lock, len(spec.lock.changes))
+        if touched := doubtful(turn, session):  # SC-3: the offer to do again what the change invalidates
+            told.append(f"Done under the old scope: {', '.join(f'/jump {n}' for n in touched)} does it again.")
     return session, tuple(told)
 
 

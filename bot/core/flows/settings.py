@@ -101,9 +101,9 @@ def _shown(turn: Turn) -> tuple[str, ...]:
     if now.listed:
         names = " ".join(_written(one, turn.surface) for one in now.listed)
         answers = f"listed ({names})" if answers == "listed" else f"{answers}. Listed: {names}"
-    pack = turn.book.pack_for(turn.surface, now.pack).name
     outside = " People from outside may answer too." if now.outsiders else ""
     silent = f" Switched off: {' and '.join(now.off)}." if now.off else ""
+    pack = turn.pack.name
     return (f"Pack: {pack}. Who may answer in a shared place: {answers}.{outside}{silent}", _usage(turn))
 
 

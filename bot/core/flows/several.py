@@ -15,7 +15,7 @@ from bot.core.flows.within_reach import Found, find, name_of
 from bot.core.model import MessageRef, Person
 from bot.core.replies import read_reply
 from bot.core.replies.reading import ItemReading, Reading
-from bot.core.replies.several import Several, read_several, said_of
+from bot.core.replies.several import Named, Several, read_several, said_of
 from bot.core.replies.tokens import tokenize
 from bot.core.state import Asking, Meant, PickNumber, Round, Session, TakeSeveral
 from bot.core.turn import Turn
@@ -56,15 +56,35 @@ def _are_questions(turn: Turn, session: Session, round_: Round, event: MessageRe
     """Whether each `#n` can be a question of this round, and the message an answer to it."""
     if any(round_.item(named.number) is None for named in said.named):
         return False
+    if any(_says_items(named.words) for named in said.named):
+        return False  # "#1 2: B, rest default": what is said of 1 has numbers of its own
     if intake.may_answer(turn, session, event.person) is not None:
         return False
     reading = replying.read(turn, round_, event.text, event.decoded)
     return reading.shaped and bool(reading.answers or reading.accepted)
 
 
+def _says_items(words: str) -> bool:
+    """`2: B`, `2B 3C`: a number with a letter bound to it comes first."""
+    first = tokenize(words)[:4]
+    if len(first) < 2 or first[0].kind != "num":
+        return False
+    letter = first[2] if first[1].fold in (":", ".", ")", "=", "-") and len(first) > 2 else first[1]
+    return letter.letter in tuple("ABCDEFGH")
+
+
 def _other_intakes(turn: Turn, session: Session, said: Several) -> list[int]:
+    """Numbers that other intakes have, and the one that this one's card shows: "#2 accept recommendations"."""
     waiting = {s.number for s in turn.state.sessions if isinstance(s.stage, Asking) and s.id != session.id}
-    return [named.number for named in said.named if named.number in waiting]
+    shown = {session.number} if turn.numbered(session) else set()
+    whole = {named.number for named in said.named if _accepted_whole(turn, session, named)}
+    return [named.number for named in said.named if named.number in waiting | (shown & whole)]
+
+
+def _accepted_whole(turn: Turn, session: Session, named: Named) -> bool:
+    if not named.words:
+        return named.accepted
+    return session.round is not None and replying.read(turn, session.round, named.words, True).kind == "accept_all"
 
 
 def _known(turn: Turn, number: int) -> bool:
@@ -77,7 +97,7 @@ def _which(
     turn: Turn, session: Session, round_: Round, event: MessageReceived, said: Several, ref: MessageRef
 ) -> None:
     others = ", ".join(f"#{n}" for n in _other_intakes(turn, session, said))
-    asked = f"“{quote(event.text)}”: {others} is another intake here, and a question of {round_.title} too."
+    asked = f"“{quote(event.text)}”: {others} can be an intake here, and a question of {round_.title} too."
     numbers = ", ".join(str(named.number) for named in said.named)
     many = len(said.named) > 1
     turn.audit("answer.confirmation_asked", session, event.person, round_, user_message_ref=ref.id, words=ref.quote)

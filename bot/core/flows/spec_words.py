@@ -15,7 +15,6 @@ from bot.core.spec import SCOPE_FIELDS, Change, phase, tier_words
 from bot.core.state import Between, Session
 from bot.core.turn import Turn
 
-LONGEST_CHOICE = 12  # characters of a bare choice; a number in longer words is part of what they say
 _NUMBER = re.compile(r"\W*(\d{1,2})\b\W*(.*)", re.DOTALL)
 
 
@@ -24,7 +23,8 @@ def message(turn: Turn, session: Session, event: MessageReceived, ref: MessageRe
     stage = session.stage
     assert isinstance(stage, Between)
     asked = threads.asked_here(turn, event, session)
-    if turn.shared and not direct and not (asked and _fits(turn, session, stage, event)):
+    changes = stage.waits == "go" and _changes(turn, session, event)
+    if turn.shared and not direct and not changes and not (asked and _fits(turn, session, stage, event)):
         turn.ignore("ordinary talk")
         return
     direct = direct or asked
@@ -58,6 +58,15 @@ def message(turn: Turn, session: Session, event: MessageReceived, ref: MessageRe
     choose(turn, session, own, event.person, ref, event)
 
 
+def _changes(turn: Turn, session: Session, event: MessageReceived) -> bool:
+    """ "change 2 to C" means the round that has closed here, also when it is said to nobody (RD-13)."""
+    round_ = session.round
+    if round_ is None or not round_.items:
+        return False
+    reading = replying.read(turn, round_, event.text.strip(), event.decoded)
+    return reading.shaped and reading.correction and bool(reading.answers)
+
+
 def _fits(turn: Turn, session: Session, stage: Between, event: MessageReceived) -> bool:
     """Whether words in the session's own thread, said by somebody who is asked, are meant for what waits (RP-7)."""
     said, book = event.text.strip(), turn.book.phrases
@@ -85,7 +94,7 @@ def _crossed(turn: Turn, session: Session, stage: Between, event: MessageReceive
     if unseen or direct or event.order is None:
         return unseen
     if stage.waits == "settled" and session.round is not None:
-        return intake.before_the_round(session.round, event.order)
+        return intake.before_the_round(turn, session.round, event.order)
     return (stage.after is not None and event.order <= stage.after) or (
         stage.order is not None and event.order < stage.order
     )

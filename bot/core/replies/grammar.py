@@ -261,7 +261,8 @@ class Parser:
             return False
         further = not before or msg.tokens[i].value > before[0]
         bound = msg.is_mark(i + 1, ":)") and not msg.is_edge(i + 2)
-        return further and msg.glued(i + 1) and (bound or bool(msg.letter(i + 1)))
+        letter = bool(msg.letter(i + 1)) and letter_ends(msg, i + 1, msg.count)  # not "1: 3D models"
+        return further and msg.glued(i + 1) and (bound or letter)
 
     # -- statements ------------------------------------------------------------------------------------------
 

@@ -22,7 +22,7 @@ from bot.core.replies.reading import ItemError, ItemReading, Proposal, Reading, 
 from bot.core.replies.statement import Statement
 from bot.core.replies.unnumbered import below_numbers, by_labels, by_line, in_turn, spoken
 from bot.core.replies.value import Value, asks, skip_leads
-from bot.core.replies.values import read_value
+from bot.core.replies.values import item_within, read_value
 from bot.core.replies.whole import ACCEPT, about, postponed, read_whole
 
 _ASIDE = ("deferred", "unsure", "reference", "question")  # where incomplete, free words that are no answer
@@ -256,7 +256,7 @@ def _accepted(
     errors: list[ItemError],
     note: str | None,
 ) -> Reading:
-    if sums.unknown or sums.cluttered or sums.unplaced:
+    if sums.unknown or sums.cluttered or sums.unplaced or _nested(msg, sums, statements):
         return Reading(kind="needs_confirmation", errors=tuple(errors), note=note)
     if sums.loose and len(sums.values) > 1 and _all_free(msg, sums, statements):
         return Reading(kind="needs_confirmation", note=note)  # minutes, or other notes with a late acceptance
@@ -277,6 +277,15 @@ def _accepted(
         correction=sums.corrected,
         shaped=not sums.delegated and not sums.loose,
     )
+
+
+def _nested(msg: Message, sums: Sums, statements: Sequence[Statement]) -> bool:
+    """ "#3 2: B, rest default": what could not be placed names another question, which "the rest" would then take."""
+    unread = (s for s in statements if any(sums.values.get(n, _READ).kind == "unclear" for n in s.numbers))
+    return any(item_within(msg, s.start, s.end) for s in unread)
+
+
+_READ = Value("letter")
 
 
 def _place_letter(

@@ -155,9 +155,21 @@ def _free_text(msg: Message, start: int, end: int, slot: Slot, said: str) -> Val
         return Value("unclear", said=said)  # the card's own options, copied
     if end - start <= _FEW_WORDS and any(_names_option(msg, i, end, slot) for i in range(start, end)):
         return Value("unclear", said=said)
+    if item_within(msg, start, start + 1):  # "1: 2B 3C": the first number names the round, or is a slip
+        return Value("unclear", said=said)
     if code := aside(msg, start, end):
         return Value(code, said=said, complete=False)
     return Value("other", text=said, said=said, complete=False)
+
+
+def item_within(msg: Message, start: int, end: int) -> bool:
+    """Whether an item of this round begins in [start, end): a number of it, and a letter bound to that number."""
+    for i in range(start, end):
+        if msg.tokens[i].kind == "num" and msg.tokens[i].value in msg.by_number:
+            at = i + 2 if msg.is_mark(i + 1, ":.)=-") else i + 1
+            if at < msg.count and msg.letter(at) and letter_ends(msg, at, msg.count):
+                return True
+    return False
 
 
 def _names_option(msg: Message, i: int, end: int, slot: Slot) -> bool:

@@ -357,6 +357,17 @@ async def test_rp7_after_a_mere_pause_the_first_copy_is_the_only_one(talk: Talk,
     assert "crossed" in talk.mine(ana.chat)[-1]
 
 
+async def test_rp7_what_waited_behind_the_request_while_nobody_was_there(talk: Talk, ana: Person) -> None:
+    """Heard together after an absence: the second was said before anything was asked, and answers nothing."""
+    ana.say("lit-review this")
+    talk.clock.advance(60)
+    ana.say("1: B, 2: A")
+    talk.clock.advance(timedelta(minutes=10))
+    await talk.settle()
+    assert talk.answers == {}
+    assert "crossed" in "".join(talk.mine(ana.chat))
+
+
 async def test_a_reply_to_the_unknown_copy_in_a_group_is_meant_for_the_bot(talk: Talk, ana: Person) -> None:
     """RP-3: a bare letter counts there only as a direct reply, and it is one."""
     group = talk.server.supergroup("Triage", ana)

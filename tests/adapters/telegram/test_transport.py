@@ -136,6 +136,7 @@ class _With:
 
 
 async def test_a_redraw_changes_the_card_in_place(made: Rig) -> None:
+    """P39: what it shows already is no failure."""
     ana = made.server.person("Ana", started=True)
     sent = await made.transport.post(place(ana.chat), say("one", "A"))
     again = await made.transport.redraw(place(ana.chat), sent.message, redraw("two"))

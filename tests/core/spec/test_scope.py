@@ -6,6 +6,7 @@ import pytest
 
 from bot.core.scope import boundary, conflicts, count_in, described, tier_in
 from bot.core.spec import Lock, Spec
+from tests.core.spec.talk import SpecTalk
 
 LOCKED = Spec(name="x", tier=2, lock=Lock(complexity_tier=2, surface_count=2, comparator_count=3))
 
@@ -59,6 +60,16 @@ def test_a_boundary_in_own_words() -> None:
     ("words", "fields", "because"),
     [
         ("surfaces: 4 because the admin page joins", {"surface_count": "4"}, "the admin page joins"),
+        (
+            "surfaces: 4 because the admin page joins; tier 1",
+            {"surface_count": "4", "complexity_tier": "1"},
+            "the admin page joins",
+        ),
+        (
+            "surfaces: 4 because the admin page joins; pages are cheap",
+            {"surface_count": "4"},
+            "the admin page joins; pages are cheap",
+        ),
         ("4 screens", {"surface_count": "4"}, None),
         ("change surfaces from 2 to 4, since we forgot one", {"surface_count": "4"}, "we forgot one"),
         ("tier 1; comparators: 4", {"complexity_tier": "1", "comparator_count": "4"}, None),
@@ -87,3 +98,22 @@ def test_a_tier_and_its_comparators_have_to_fit() -> None:
     """SC-3 Tier 3 compares 2; the same 2 do not do at tier 1."""
     assert conflicts(Lock(complexity_tier=3, surface_count=1, comparator_count=2)) is None
     assert conflicts(Lock(complexity_tier=1, surface_count=1, comparator_count=2)) is not None
+
+
+def changed(*texts: str) -> SpecTalk:
+    talk = SpecTalk()
+    talk.ana("/spec Refunds", "accept recommendations", "/continue", "accept recommendations", "/continue", *texts)
+    return talk
+
+
+def test_doing_phase_1_again_keeps_a_deliberate_change_of_the_scope() -> None:
+    """SC-3, RD-11: the later word stands; the "y" is said to what is shown."""
+    talk = changed("surfaces: 4, out of scope: exchanges", "because the admin page joins", "go on", "y")
+    talk.ana("accept recommendations")
+    talk.ana("/jump 1")
+    assert "3 · Surfaces that it touches: 4 — from the change of scope in phase 3" in talk.heard
+    talk.ana("y")
+    lock = talk.spec.lock
+    assert lock.surface_count == 4
+    assert "exchanges" in lock.out_of_scope
+    assert len(lock.changes) == 2

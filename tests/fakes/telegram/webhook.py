@@ -111,6 +111,7 @@ class Webhook:
             self.updates.listeners.remove(news.set)
             for task in tasks:
                 task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)  # their connections are closed before the loop is
 
     async def _until(self, news: asyncio.Event) -> None:
         waits = [u.next_try for u in self.updates.heads() if u.next_try is not None and u.queue not in self._busy]
