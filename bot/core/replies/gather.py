@@ -18,6 +18,7 @@ from bot.core.replies.value import Value, asks, letter_ends
 from bot.core.replies.values import read_value, without_courtesy
 
 _FORCED = {
+    "either": "tentative",
     "skip": "skip",
     "leave": "skip",
     "unsure": "unsure",

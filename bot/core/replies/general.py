@@ -56,6 +56,8 @@ def value_first(msg: Message, i: int, inside: bool = False) -> Statement | None:
         statement = numbered_tail(msg, i, i, found[name][0], j, name)
         if statement is not None:
             return statement
+    if (known := _taken_up(msg, i) or _either(msg, i)) is not None:
+        return known
     if _BEGINS_VALUE.isdisjoint(found) and not msg.letter(i) and msg.tokens[i].fold not in msg.labelled:
         return None
     at = skip_leads(msg, i, msg.count)
@@ -86,6 +88,28 @@ def value_first(msg: Message, i: int, inside: bool = False) -> Statement | None:
             return None
         joint = stop
     return numbered_tail(msg, i, at, stop, joint, "" if not msg.at("accept", at) else "recommended")
+
+
+def _taken_up(msg: Message, i: int) -> Statement | None:
+    """ "I'll do 2 and 3 later", "come back to 3 tomorrow"."""
+    stop = msg.at("take_up", i)
+    numbers = numbers_at(msg, stop, tail=True) if stop else None
+    if numbers is None or not any(n in msg.by_number for n in numbers.values):
+        return None
+    end = msg.any_at(("time", "later", "put_off", "pause"), numbers.end)
+    if not end:
+        return None
+    return Statement("item", i, i, end, numbers.values, value_end=stop, tail=end, forced="later", bound=True)
+
+
+def _either(msg: Message, i: int) -> Statement | None:
+    """ "Either A or B for 1"."""
+    stop = msg.at("alternative", i)
+    at = skip_leads(msg, stop, msg.count) if stop else 0
+    joint = msg.at("or", at + 1) if stop and msg.letter(at) else 0
+    last = skip_leads(msg, joint, msg.count) if joint else 0
+    tail = msg.at("for", last + 1) if joint and msg.letter(last) else 0
+    return numbered_tail(msg, i, i, last + 1, tail, "either") if tail else None
 
 
 def _ranked(msg: Message, i: int, at: int) -> int:

@@ -361,9 +361,9 @@ class Parser:
         if not bind and glued and (sub := sub_item(self.msg, numbers, start)) is not None:
             sub.first = first
             return sub
-        narrowed = msg.at("limit", start) if not bind else 0
+        narrowed = msg.any_at(("limit", "pause"), start) if not bind else 0
         if narrowed and msg.is_mark(narrowed, ":="):
-            start, bind = bind_at(msg, narrowed)  # "2 only: C"
+            start, bind = bind_at(msg, narrowed)  # "2 only: C", "1 for now: B"
             bound = True
         core = core_at(self.msg, start, loose=not (bound or glued))
         if numbers.word and not core and msg.letter(start) and msg.at("number", start + 1):

@@ -45,8 +45,18 @@ def lettered(msg: Message, start: int, end: int, slot: Slot, said: str, glued: b
         glued = True
     if not msg.letter(at, end):
         return _letter_word(msg, at, end, slot, said, glued)
+    if _asks_on(msg, at, end):
+        return Value("question", said=said)
     named = any(msg.at("option", i) == at and not msg.at("number", i) for i in range(start, at))
     return after_letter(msg, at, at + 1, end, slot, said, glued=named or (glued and at == start))
+
+
+def _asks_on(msg: Message, at: int, end: int) -> bool:
+    """Russian "а в чём разница": the small letter is a word, and a question follows it."""
+    token = msg.tokens[at]
+    if token.fold <= "\x7f" or not token.lower or at + 1 >= end or not msg.tokens[at + 1].spaced:
+        return False
+    return msg.any_at(("question", "explain"), at + 1, end) > at + 1
 
 
 def _offers(msg: Message, i: int, end: int) -> bool:

@@ -103,6 +103,10 @@ class Message:
         letter = self.tokens[i].letter
         if known and letter and letter in self.offered and not self._reads_as_article(i) and not self._joins(i):
             known = {name: match for name, match in known.items() if match[0] > i + 1}
+        if known and letter and self.glued(i) and self.tokens[i - 1].kind == "num" and i + 1 < self.count and (
+            self.tokens[i + 1].kind == "num" and self.tokens[i - 1].value in self.by_number
+        ):  # fmt: skip
+            known = {name: match for name, match in known.items() if match[0] > i + 1}  # "1b 2e 3a": no "and"
         if "agree" in known and known["agree"][0] == i + 1 and self._syllable(i):
             known = {name: match for name, match in known.items() if name != "agree" or match[0] > i + 1}
         self._found[i] = known

@@ -12,6 +12,7 @@ from typing import Final
 
 from bot.core.replies.labels import by_label
 from bot.core.replies.message import Message
+from bot.core.replies.own import postpones
 from bot.core.replies.reading import Slot
 from bot.core.replies.value import Value, asks, letter_ends, note_of, other_words, skip_leads
 
@@ -113,6 +114,8 @@ def with_note(msg: Message, letter: str, after: int, end: int, slot: Slot, said:
         if rest >= end:
             return Value("letter", letter, said=said)
     if any(msg.at("discuss", i, end) for i in msg.places("discuss", rest, end)):
+        return Value("tentative", letter=letter, said=said)
+    if postpones(msg, after, end):
         return Value("tentative", letter=letter, said=said)
     note = note_of(msg, rest, end)
     return Value("letter", letter, note=note, said=said, complete=note is None)

@@ -25,6 +25,8 @@ from bot.core.replies.value import Value, asks, skip_leads
 from bot.core.replies.values import item_within, read_value
 from bot.core.replies.whole import ACCEPT, about, postponed, read_whole
 
+_ASIDE = ("deferred", "unsure", "reference", "question")  # where incomplete, free words that are no answer
+
 
 def resolve(msg: Message, statements: Sequence[Statement]) -> Reading:
     statements = conditioned(msg, in_company(msg, statements))
@@ -117,9 +119,11 @@ def _conclude(msg: Message, sums: Sums, statements: Sequence[Statement]) -> Read
 
 def _all_free(msg: Message, sums: Sums, statements: Sequence[Statement]) -> bool:
     """Whether every item is free words: a list of things ("1. buy milk"), which need not be answers."""
-    if sums.subs or not sums.values or any(v.kind not in ("other", "unclear") for v in sums.values.values()):
+    values = sums.values.values()
+    spoken = [v.kind == "other" or (v.kind in _ASIDE and not v.complete) for v in values]
+    if sums.subs or not all(told or v.kind == "unclear" for told, v in zip(spoken, values, strict=True)):
         return False
-    if not any(v.kind == "other" and v.text for v in sums.values.values()):
+    if not any(told and (v.text or v.kind != "other") for told, v in zip(spoken, values, strict=True)):
         return False
     for item in statements:
         at = skip_leads(msg, item.start, msg.count)

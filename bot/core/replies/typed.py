@@ -9,9 +9,12 @@ validate question shows a statement: yes confirms it at once, anything else corr
 from __future__ import annotations
 
 from bot.core.replies.message import Message
+from bot.core.replies.own import aside
 from bot.core.replies.reading import ItemReading, Reading, Slot
 from bot.core.replies.value import Value, asks
 from bot.core.replies.whole import about, carries_on, handed_over, postponed
+
+_NO_ANSWER = ("deferred", "unsure", "question")  # other words about answering may be the answer here
 
 
 def read_typed(msg: Message, start: int, end: int, slot: Slot) -> Value:
@@ -29,6 +32,8 @@ def read_typed(msg: Message, start: int, end: int, slot: Slot) -> Value:
         stop = msg.at(name, start, end)
         if stop and msg.skip_decoration(stop, end) >= end:
             return Value(kind, said=said)
+    if (code := aside(msg, start, end)) in _NO_ANSWER:
+        return Value(code, said=said)
     return _typed(msg, start, end, slot, said)
 
 

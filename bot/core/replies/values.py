@@ -14,6 +14,7 @@ from typing import Final
 from bot.core.replies.labels import by_label
 from bot.core.replies.letters import after_letter, corrected, lettered
 from bot.core.replies.message import Message
+from bot.core.replies.own import aside
 from bot.core.replies.reading import Slot
 from bot.core.replies.value import Value, letter_ends, note_of, skip_leads
 from bot.core.replies.words import worded
@@ -106,6 +107,10 @@ def _read(msg: Message, start: int, end: int, slot: Slot, *, glued: bool) -> Val
     said = msg.words(start, end)
     if all(msg.is_mark(i, "?!") for i in range(start, end)) and msg.is_mark(start, "?"):
         return Value("unsure", said=said)
+    if (stop := msg.at("which", start, end)) and not msg.is_mark(end - 1, "?"):
+        after = msg.skip_marks(stop, end, ":")
+        if msg.any_at(("other", "recommended", "skip"), after, end) or msg.letter(after, end):
+            start = after  # "except 2, which is other: …"
     at = skip_leads(msg, start, end)
     if at == end - 1 and msg.tokens[at].kind == "word" and msg.at("spoken", at, end) and not msg.letter(at):
         return Value("unclear", said=said)  # "be", "see": dictated letters, or words that answer nothing
@@ -152,6 +157,8 @@ def _free_text(msg: Message, start: int, end: int, slot: Slot, said: str) -> Val
         return Value("unclear", said=said)
     if item_within(msg, start, start + 1):  # "1: 2B 3C": the first number names the round, or is a slip
         return Value("unclear", said=said)
+    if code := aside(msg, start, end):
+        return Value(code, said=said, complete=False)
     return Value("other", text=said, said=said, complete=False)
 
 

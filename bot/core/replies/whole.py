@@ -12,6 +12,7 @@ letter with several questions open or a word such as "BAD" is asked about with i
 from __future__ import annotations
 
 from bot.core.replies.message import Message
+from bot.core.replies.own import aside
 from bot.core.replies.reading import ItemReading, Proposal, Reading
 from bot.core.replies.unnumbered import bare, by_line, letters_as_word, numbers_alone, positional
 from bot.core.replies.value import asks
@@ -234,6 +235,8 @@ def _own_words(msg: Message) -> Reading | None:
     spoken = sum(token.kind in ("word", "char", "opaque") for token in msg.tokens)
     if spoken < 3 or msg.any_at(("done", "polite", "discuss"), msg.skip_decoration(0, msg.count)):
         return None
+    if aside(msg, msg.skip_decoration(0, msg.count), msg.count):
+        return None  # offering "I'd have to check" as the answer helps nobody
     text = msg.words(0, msg.count)
     answers = {msg.open[0].number: ItemReading(key="other", text=text)}
     return Reading(kind="needs_confirmation", proposals=(Proposal(kind="answers", answers=answers, label="Other"),))

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from bot.core.replies.message import Message
+from bot.core.replies.own import aside
 from bot.core.replies.reading import Slot
 from bot.core.replies.remarks import AFTER_A, against, with_note
 from bot.core.replies.value import Value, asks, letter_ends, note_of, other_words, skip_leads
@@ -171,13 +172,17 @@ def _deferred(msg: Message, start: int, at: int, end: int) -> str | None:
 
 def _ends_in_name(msg: Message, i: int, end: int) -> bool:
     """ "Ask Tom", "ask the legal team first": whom to ask, and nothing to ask them for."""
+    if msg.at("scene", i, end):
+        return False  # "ask at checkout"
     i = msg.any_at(("article", "for"), i, end) or i
     last = min(end, i + _LONGEST_NAME)
     name = i
     while i < last and msg.tokens[i].kind in ("word", "char", "mention") and not msg.any_at(
-        ("for", "to", "conditional", "limit", "note", "and"), i, end
+        ("for", "to", "conditional", "limit", "note", "and", "scene"), i, end
     ):  # fmt: skip
         i += 1
+    if msg.at("scene", i, end):
+        return False  # "ask the customer at checkout"
     i = msg.skip_marks(i, end, ".!,")
     return i > name and (i >= end or msg.is_edge(i - 1) or bool(msg.any_at(("later", "time", "note", "polite"), i)))
 
@@ -256,6 +261,8 @@ def _none(msg: Message, stop: int, end: int, said: str) -> Value:
         return Value("negative_only", said=said)  # "neither A nor B"
     rest = msg.skip_marks(stop, end)
     text = msg.words(rest, end) if rest < end and msg.skip_decoration(rest, end) < end else ""
+    if text and aside(msg, rest, end):
+        text = ""  # "none of them convinces me"
     return Value("other", text=text or None, said=said) if text else Value("other", said=said)
 
 
@@ -280,6 +287,9 @@ def _verdict(msg: Message, start: int, end: int, said: str) -> Value | None:
             after = more
         if after < end and (msg.at("imperative", after, end) or msg.at("imperative", start, end) == stop):
             return None
+        grown = after + 2 < end and msg.tokens[after].kind == "char" and msg.glued(after)
+        if grown and stop == msg.at("agree", start, end) and not (msg.found(after) or msg.found(after + 1)):
+            return None  # 「確認ボタンを大きく」: the word is part of a longer one
         if after < end and msg.tokens[after].kind == "word" and not msg.any_at(
             ("note", "and", "polite", "filler", "lead", "for", "all", "hedge"), after, end
         ) and msg.at("accept", start, end) == stop:  # fmt: skip
