@@ -100,6 +100,8 @@ def _clause(msg: Message, start: int, end: int) -> str:
         return "unclear"
     if end - first > _LONGEST and msg.tokens[first].kind != "char":
         return ""
+    if msg.at("offered", first, end):
+        return "unclear"  # "the options don't fit": about them, whatever is said
     code = _spoken(msg, first, end) or _told(msg, first, end) or _ends(msg, first, end)
     if code or first == start:
         return code

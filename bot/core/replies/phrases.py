@@ -121,6 +121,7 @@ WORD_CLASSES: Final[Mapping[str, str]] = {
     "elsewhere": "the answer is another one, or stands elsewhere: same thing, as usual",
     "not_mine": "the answer is somebody else's to give, or still being worked out: not my call, pending",
     "subject": "the question or its options, as what is spoken of: this one, the options",
+    "offered": "the options, as what the words are about: the options, none of these options",
     "judged": "what is said of a question or its options: is a good question, doesn't apply",
     "to_bot": "what the bot is asked to do with the conversation: remind me, show the options",
     "closing": "how a letter ends: best regards",
