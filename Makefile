@@ -21,7 +21,7 @@ demo: .venv/run
 	@$(BIN)/askfirst demo
 
 test: .venv/dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 check: .venv/dev
 	$(BIN)/ruff check .

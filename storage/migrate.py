@@ -7,6 +7,7 @@ database up; a new one is made from `newest.sql`, which is what all migrations t
 from __future__ import annotations
 
 import sqlite3
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -130,7 +131,7 @@ def alembic_config(connection: Any) -> Any:
     """Alembic's settings, without a file."""
     from alembic.config import Config
 
-    config = Config()
+    config = Config(stdout=sys.stderr)  # its default is the stream of the time when it was imported
     config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
     config.set_main_option("path_separator", "os")
     config.attributes["connection"] = connection

@@ -49,6 +49,7 @@ class Webhook:
     most_at_once: int = 0
     _app: Any = None
     _client: httpx.AsyncClient | None = None
+    _former: list[httpx.AsyncClient] = field(default_factory=list)
     _gone_since: datetime | None = None
     _busy: set[Hashable] = field(default_factory=set)
     _random: random.Random = field(default_factory=lambda: random.Random(1))
@@ -59,11 +60,15 @@ class Webhook:
 
     def answer_with(self, app: Any) -> None:
         """Deliver to an ASGI application in process, whatever host the address names."""
+        if self._client is not None:
+            self._former.append(self._client)  # with a connection that is kept alive: closed at the end
         self._app, self._client = app, None
 
     async def close(self) -> None:
-        if self._client is not None:
-            await self._client.aclose()
+        for client in (*self._former, self._client):
+            if client is not None:
+                await client.aclose()
+        self._former.clear()
         self._client = None
 
     async def deliver(self, *only: Any, retry: bool = False) -> list[Attempt]:
