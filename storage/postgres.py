@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import datetime, timedelta
@@ -24,6 +23,7 @@ from bot.core.state import Conversation
 from bot.faults import report
 from bot.ports import Commit, DueTimer, DuplicateEvent, OutboxRow, Settle, StoreUnavailable
 from storage.batches import Batches
+from storage.hot import Hot
 from storage.postgres_errors import DATABASE, LOST, unavailable
 from storage.postgres_link import options
 from storage.postgres_listener import Listener
@@ -36,7 +36,6 @@ from storage.records import Snapshot
 from storage.rows import in_order, listed, looking, outbox_row, prepare, settled, turn_key, within
 from storage.values import micros, moment, text, turn
 
-HOT = 1024  # conversations kept decoded: a long one takes about 100 kB
 TRIES = 4  # at a question while connections are lost
 PAUSE = 0.1  # seconds, doubled each time
 UNREADABLE = timedelta(seconds=5)  # until somebody else may try a row that this version can not read
@@ -56,21 +55,20 @@ class PostgresStore:
         self._writer = Writer(target, self._name)
         self._commits = Batches(self._writer.run, target.name)
         self._listener: Listener | None = None
-        self._hot: OrderedDict[str, Conversation] = OrderedDict()
+        self._hot = Hot()
         self._closed = False
 
     # -- conversations -------------------------------------------------------------------------------------------
 
     async def load(self, conversation: str) -> Conversation | None:
-        known = self._hot.get(text(conversation))
+        known = self._hot.get(conversation)
         if known is not None:
-            self._hot.move_to_end(known.place.conversation)
             return known
         row = await self._one("load", conversation=text(conversation))
         if row is None:
             return None
         state = decode_state(row["state"])
-        self._keep(state)
+        self._hot.keep(state)
         return state
 
     async def seen(self, event_id: str) -> bool:
@@ -84,26 +82,16 @@ class PostgresStore:
             raise
         except BaseException:
             # Stale: another worker has written. Cancelled or failed: it may be written yet. The database knows.
-            self._hot.pop(prepared.conversation, None)
+            self._hot.forget(prepared.conversation)
             raise
-        self._keep(prepared.state)
-
-    def _keep(self, state: Conversation) -> None:
-        """A read that was slower than a commit does not put an older state over a newer one."""
-        name = state.place.conversation
-        known = self._hot.get(name)
-        if known is None or known.revision < state.revision:
-            self._hot[name] = state
-        self._hot.move_to_end(name)
-        if len(self._hot) > HOT:
-            self._hot.popitem(last=False)
+        self._hot.keep(prepared.state)
 
     def _forget(self, conversations: Sequence[str] | None) -> None:
         if conversations is None:
             self._hot.clear()
         else:
             for conversation in conversations:
-                self._hot.pop(conversation, None)
+                self._hot.forget(conversation)
 
     async def about(self, conversation: str, message: str) -> str | None:
         row = await self._one("about", conversation=text(conversation), message=text(message))

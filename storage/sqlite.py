@@ -9,7 +9,6 @@ Another process may write to the same file; the revision check notices.
 from __future__ import annotations
 
 import sqlite3
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import datetime, timedelta
@@ -21,6 +20,7 @@ from bot.core.effects import Message
 from bot.core.events import Envelope
 from bot.core.state import Conversation
 from bot.ports import Commit, DueTimer, DuplicateEvent, OutboxRow, Settle
+from storage.hot import Hot
 from storage.lane import Lane, open_lane
 from storage.queries import many, one, rows
 from storage.records import Snapshot
@@ -30,7 +30,6 @@ from storage.sqlite_writer import Writer
 from storage.values import micros, moment, text, turn
 
 BUSY = 5.0  # seconds to wait for another program's write: longer than any of ours, shorter than a webhook's patience
-HOT = 1024  # conversations kept decoded: a long one takes about 100 kB
 
 _WRITER = (
     "PRAGMA journal_mode = WAL",
@@ -55,20 +54,19 @@ class SqliteStore:
         self.path = path
         self._writer = writer
         self._reader = reader
-        self._hot: OrderedDict[str, Conversation] = OrderedDict()
+        self._hot = Hot()
 
     # -- conversations -------------------------------------------------------------------------------------------
 
     async def load(self, conversation: str) -> Conversation | None:
-        known = self._hot.get(text(conversation))
+        known = self._hot.get(conversation)
         if known is not None:
-            self._hot.move_to_end(known.place.conversation)
             return known
         row = await self._read("load", conversation=text(conversation))
         if row is None:
             return None
         state = decode_state(row["state"])
-        self._keep(state)
+        self._hot.keep(state)
         return state
 
     async def seen(self, event_id: str) -> bool:
@@ -82,19 +80,9 @@ class SqliteStore:
             raise
         except BaseException:
             # Stale: another process has written. Cancelled or failed: it may be written yet. The file knows.
-            self._hot.pop(prepared.conversation, None)
+            self._hot.forget(prepared.conversation)
             raise
-        self._keep(prepared.state)
-
-    def _keep(self, state: Conversation) -> None:
-        """A read that was slower than a commit does not put an older state over a newer one."""
-        name = state.place.conversation
-        known = self._hot.get(name)
-        if known is None or known.revision < state.revision:
-            self._hot[name] = state
-        self._hot.move_to_end(name)
-        if len(self._hot) > HOT:
-            self._hot.popitem(last=False)
+        self._hot.keep(prepared.state)
 
     async def about(self, conversation: str, message: str) -> str | None:
         row = await self._read("about", conversation=text(conversation), message=text(message))

@@ -3,44 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
 
-from adapters.slack.intake import PARKED, Ways
-from adapters.slack.places import PLATFORM
+from adapters.parked import Parked
+from adapters.slack.intake import Ways
 from adapters.slack.surface import Keys, SlackSurface, TokenRefused, connect
 from bot.ports import Clock, Store
 from bot.runner import Runner
 
 WAIT = 20.0  # seconds for Slack to say who we are
-
-
-@dataclass(frozen=True, slots=True)
-class Parked:
-    """`key` is the store's; what people see is the part after `PARKED`, with the platform in front."""
-
-    key: str
-    reason: str
-    update: Any
-
-    @property
-    def id(self) -> str:
-        return f"{PLATFORM}:{self.key.removeprefix(PARKED)}"
-
-
-def parked(kept: Mapping[str, str]) -> list[Parked]:
-    """Everything put aside; what was cut for its length can be looked at, but not handled."""
-    found = []
-    for key, words in kept.items():
-        if key.startswith(PARKED):
-            try:
-                held = json.loads(words)
-            except ValueError:
-                held = {"reason": "too long to be kept whole", "body": None}
-            found.append(Parked(key, str(held.get("reason")), held.get("body")))
-    return found
 
 
 async def handle_again(

@@ -7,6 +7,7 @@ What it returns is the body of the acknowledgement: empty, or the mistakes of a 
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from typing import Any
 import structlog
 
 from adapters.contract import UNSTAMPED
+from adapters.parked import shelf
 from adapters.slack import acts, codec
 from adapters.slack.belonging import Belonging
 from adapters.slack.directory import Directory, profile_of
@@ -38,7 +40,7 @@ from bot.core.events import (
 from bot.ports import Handled, Store
 from bot.runner import Runner
 
-PARKED = f"{PLATFORM}:parked:"
+PARKED = shelf(PLATFORM)
 MOST_PARKED = 200  # unreadable payloads kept for a look; more are only counted
 LONGEST_PARKED = 20_000  # characters
 GOODBYE = 5.0  # seconds that notices under way get at the end
@@ -131,9 +133,7 @@ class Intake:
         if isinstance(made, Envelope) and not made.place.shared and isinstance(made.event, MessageReceived):
             self.directory.own(workspace.me.team, str(channel), made.event.person.id.removeprefix(f"{PLATFORM}:"))
         if isinstance(made, Ignored):
-            return (
-                self._left(body, made) if not made.reason.startswith("unreadable") else await self._park(body, made)
-            )
+            return await self._aside(body, made)
         await self._handled(await self.belonging.where(made, body, known))
         return {}
 
@@ -165,7 +165,7 @@ class Intake:
         if isinstance(made, Ignored):
             if kind == "block_actions":
                 await self._lost(body)
-            return self._left(body, made)
+            return await self._aside(body, made)
         return await self._answered(workspace, body, await self.belonging.where(made, body, known), trigger)
 
     async def _answered(self, workspace: Workspace, body: Body, made: Envelope, trigger: str) -> Ack:
@@ -270,6 +270,9 @@ class Intake:
 
     # -- small things --------------------------------------------------------------------------------------------
 
+    async def _aside(self, body: Body, why: Ignored) -> Ack:
+        return await self._park(body, why) if why.reason.startswith("unreadable") else self._left(body, why)
+
     def _left(self, body: Body, why: Ignored) -> Ack:
         self.ignored += 1
         log.info("payload_ignored", kind=body.get("type"), reason=why.reason)
@@ -296,7 +299,9 @@ class Intake:
         log.warning("payload_parked", reason=why.reason)
         if self.parked <= MOST_PARKED and not self.again:
             words = json.dumps({"reason": why.reason, "body": body}, default=str)[:LONGEST_PARKED]
-            await self.store.keep(f"{PARKED}{body.get('event_id') or self.parked}", words)
+            # Taps and forms have no id; a count would begin anew after a restart, and write over the first one.
+            name = body.get("event_id") or hashlib.sha256(words.encode()).hexdigest()[:16]
+            await self.store.keep(f"{PARKED}{name}", words)
         return {}
 
     def _answer(self, sending: Awaitable[Any]) -> None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
 
+from adapters.parked import Parked
 from adapters.telegram.cards import Cards
 from adapters.telegram.intake import PARKED, Intake
 from adapters.telegram.places import PLATFORM, Me, Moves
@@ -14,32 +13,6 @@ from adapters.telegram.surface import ME
 from bot.core.events import Ignored
 from bot.ports import Clock, Store
 from bot.runner import OUR_MISTAKE, Runner
-
-
-@dataclass(frozen=True, slots=True)
-class Parked:
-    """`key` is the store's; what people see is the part after `PARKED`, with the platform in front."""
-
-    key: str
-    reason: str
-    update: Any
-
-    @property
-    def id(self) -> str:
-        return f"{PLATFORM}:{self.key.removeprefix(PARKED)}"
-
-
-def parked(kept: Mapping[str, str]) -> list[Parked]:
-    """Everything put aside; what was cut for its length can be looked at, but not handled."""
-    found = []
-    for key, words in kept.items():
-        if key.startswith(PARKED):
-            try:
-                held = json.loads(words)
-            except ValueError:
-                held = {"reason": "too long to be kept whole", "update": None}
-            found.append(Parked(key, str(held.get("reason")), held.get("update")))
-    return found
 
 
 def bot_name(kept: Mapping[str, str]) -> str | None:

@@ -15,6 +15,7 @@ import structlog
 from telegram import Bot, Update
 
 from adapters.contract import UNSTAMPED
+from adapters.parked import shelf
 from adapters.telegram.cards import Cards
 from adapters.telegram.codec import event_from_update, is_stub, move_of, read_update, said_id, to_us
 from adapters.telegram.hearing import Hearing
@@ -37,7 +38,7 @@ from bot.ports import Clock, Handled, StaleRevision, Store, StoreUnavailable
 from bot.runner import Runner
 
 MOVED = f"{PLATFORM}:moved:"
-PARKED = f"{PLATFORM}:parked:"
+PARKED = shelf(PLATFORM)
 MOST_PARKED = 200  # updates kept for a look and a retry; more unreadable ones are only counted
 LONGEST_PARKED = 200_000  # characters
 TRIES = 3  # at an update that we ourselves fail on, before it is put aside

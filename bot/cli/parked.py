@@ -15,8 +15,11 @@ from dataclasses import dataclass
 
 import typer
 
+from adapters.parked import Parked, parked, shelf
 from adapters.slack import again as slack
+from adapters.slack.places import PLATFORM as SLACK
 from adapters.telegram import again as telegram
+from adapters.telegram.places import PLATFORM as TELEGRAM
 from bot.app import load_book, set_up_logging
 from bot.cli.platforms import slack_keys, slack_ways
 from bot.cli.records import opened
@@ -30,6 +33,7 @@ from storage.marks import marked
 from storage.records import RecordStore
 
 AGAIN = ":again:"
+PAYLOADS = {TELEGRAM: "update", SLACK: "body"}  # what the platforms call what they send
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,12 +66,12 @@ async def failures(store: RecordStore) -> list[Failure]:
     return [Failure(envelope, reason, tries.get(base, 0)) for base, (envelope, reason) in found.items()]
 
 
-Parked = telegram.Parked | slack.Parked
-
-
 async def waiting(store: RecordStore) -> tuple[list[Parked], list[Failure]]:
-    updates: list[Parked] = [*telegram.parked(await store.kept("telegram:parked:"))]
-    updates += slack.parked(await store.kept("slack:parked:"))
+    updates = [
+        one
+        for platform, payload in PAYLOADS.items()
+        for one in parked(await store.kept(shelf(platform)), platform, payload)
+    ]
     return updates, await failures(store)
 
 
@@ -134,7 +138,7 @@ async def retry(settings: Settings, ids: Sequence[str], everything: bool, as_jso
 async def _update_again(
     one: Parked, settings: Settings, store: RecordStore, runner: Runner, clock: SystemClock
 ) -> tuple[bool, str]:
-    if isinstance(one, telegram.Parked):
+    if one.platform == TELEGRAM:
         return await telegram.handle_again(one, store, runner, clock)
     given = settings.slack
     if given.bot_token is None and given.client_id is None:
