@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from bot.ports import DuplicateEvent, StaleRevision, StoreUnavailable
-from storage import sqlite
+from storage import hot
 from storage.migrate import upgrade
 from storage.rows import Unstorable
 from storage.sqlite import SqliteStore, open_sqlite
@@ -209,19 +209,19 @@ async def test_a_closed_store_leaves_no_thread(tmp_path: Path) -> None:
 async def test_the_cache_of_states_is_bounded_and_never_wrong(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite, "HOT", 3)
+    monkeypatch.setattr(hot, "HOT", 3)
     for n in range(10):
         await store.commit(commit(f"e{n}", 0, f"terminal:{n}", mark=str(n)))
-    assert len(store._hot) == 3
+    assert len(store._hot._states) == 3
     for n in range(10):
         assert await store.load(f"terminal:{n}") == state(1, f"terminal:{n}", mark=str(n))
-    assert len(store._hot) == 3
+    assert len(store._hot._states) == 3
 
 
 async def test_a_slow_read_does_not_put_an_old_state_over_a_new_one(store: SqliteStore) -> None:
     await store.commit(commit("e1"))
     await store.commit(commit("e2", 1))
-    store._keep(state(1))
+    store._hot.keep(state(1))
     assert await store.load(ROOM) == state(2)
 
 
