@@ -66,6 +66,10 @@ event = Table(
     sqlite_strict=True,
 )
 
+# Partial indexes: of the sessions of years, few are open.
+_OPEN = text("ended_at IS NULL")
+_ASKING = text("state IN ('asking', 'closing')")
+
 session = Table(
     "session",
     metadata,
@@ -79,8 +83,11 @@ session = Table(
     Column("ended_at", Whole),
     Column("result", Words),
     Index("session_conversation", "conversation"),
-    Index("session_state", "state"),
+    Index("session_open", "conversation", sqlite_where=_OPEN, postgresql_where=_OPEN),
     Index("session_newest", "started_at", "session"),
+    # In one place and its threads; and the newest of a platform, which may have a hundred thousand.
+    Index("session_asking", "conversation", "started_at", sqlite_where=_ASKING, postgresql_where=_ASKING),
+    Index("session_asking_newest", "started_at", "conversation", sqlite_where=_ASKING, postgresql_where=_ASKING),
     sqlite_strict=True,
 )
 
@@ -221,6 +228,7 @@ timer = Table(
     Column("lease_until", Whole),  # whoever took it to fire it has until then
     PrimaryKeyConstraint("conversation", "name"),
     Index("timer_at", "at"),
+    Index("timer_name", "name"),
     Index("timer_taken", "lease_until", sqlite_where=_TAKEN, postgresql_where=_TAKEN),
     sqlite_strict=True,
 )

@@ -43,8 +43,6 @@ CREATE TABLE session (
 
 CREATE INDEX session_conversation ON session (conversation);
 
-CREATE INDEX session_state ON session (state);
-
 CREATE INDEX session_newest ON session (started_at, session);
 
 CREATE TABLE clarification (
@@ -170,3 +168,11 @@ CREATE TABLE "timer" (
 CREATE INDEX timer_at ON timer (at);
 
 CREATE INDEX timer_taken ON timer (lease_until) WHERE lease_until IS NOT NULL;
+
+CREATE INDEX session_asking ON session (conversation, started_at) WHERE state IN ('asking', 'closing');
+
+CREATE INDEX session_asking_newest ON session (started_at, conversation) WHERE state IN ('asking', 'closing');
+
+CREATE INDEX session_open ON session (conversation) WHERE ended_at IS NULL;
+
+CREATE INDEX timer_name ON timer (name);
