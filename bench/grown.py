@@ -95,6 +95,8 @@ class Recorded:
             made[name] = [row.row(new) for row in self.rows[name]]
             if name == "clarification":
                 new |= zip(self.hashes, map(clarification_hash, made[name]), strict=True)
+        for row in made["session"]:  # one after the other: the newest are looked for
+            row["started_at"] += n
         for row in made["outbox"]:
             row["row"] += n * 100
         _link(made["audit"], made["audit_head"], n)
@@ -162,7 +164,6 @@ def _fill_sqlite(path: Path, person: Recorded, people: int) -> None:
             for shape in shapes():
                 connection.executemany(_insert(shape), portion[shape.name])
             connection.execute("COMMIT")
-        connection.execute("ANALYZE")
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
 

@@ -205,7 +205,7 @@ outbox = Table(
     Index("outbox_waiting", "conversation", "row", sqlite_where=_WAITING, postgresql_where=_WAITING),
     Index("outbox_message", "conversation", "message", sqlite_where=_SENT, postgresql_where=_SENT),
     Index("outbox_card", "conversation", "card", sqlite_where=_CARD, postgresql_where=_CARD),
-    Index("outbox_posted", "platform", sqlite_where=_POSTED, postgresql_where=_POSTED),
+    Index("outbox_posted", "platform", "kind", "state", sqlite_where=_POSTED, postgresql_where=_POSTED),
     sqlite_strict=True,
     sqlite_autoincrement=True,  # a row number is never given out twice, or a late `settle` could hit another row
 )

@@ -147,8 +147,6 @@ CREATE INDEX outbox_message ON outbox (conversation, message) WHERE message IS N
 
 CREATE INDEX outbox_card ON outbox (conversation, card) WHERE card IS NOT NULL;
 
-CREATE INDEX outbox_posted ON outbox (platform) WHERE kind = 'say' AND state = 'sent';
-
 CREATE TABLE kept (
 	"key" TEXT NOT NULL,
 	value TEXT NOT NULL,
@@ -176,3 +174,5 @@ CREATE INDEX session_asking_newest ON session (started_at, conversation) WHERE s
 CREATE INDEX session_open ON session (conversation) WHERE ended_at IS NULL;
 
 CREATE INDEX timer_name ON timer (name);
+
+CREATE INDEX outbox_posted ON outbox (platform, kind, state) WHERE kind = 'say' AND state = 'sent';

@@ -77,3 +77,14 @@ def test_the_outbox_is_searched_among_waiting_rows_only(connection: sqlite3.Conn
         values = dict.fromkeys(("now", "until", "jumped", "limit", "platforms"), 1)
         plan = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}", values)]
         assert any("outbox_waiting" in step for step in plan), "\n".join(plan)
+
+
+def test_messages_are_counted_from_the_index_alone(connection: sqlite3.Connection) -> None:
+    """Whatever the statistics say: the messages themselves are half of all bytes."""
+    plan = [
+        row[3]
+        for row in connection.execute(
+            f"EXPLAIN QUERY PLAN {statements()['posted_count'].sql}", {"platform": "terminal"}
+        )
+    ]
+    assert any("COVERING INDEX outbox_posted" in step for step in plan), "\n".join(plan)

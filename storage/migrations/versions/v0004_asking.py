@@ -22,3 +22,9 @@ def upgrade() -> None:
     op.create_index("session_open", "session", ["conversation"], sqlite_where=unended, postgresql_where=unended)
     op.drop_index("session_state", "session")  # planners prefer it to the ones that end sooner
     op.create_index("timer_name", "timer", ["name"])
+    # Counted from the index alone, or SQLite rather reads all messages.
+    posted = sa.text("kind = 'say' AND state = 'sent'")
+    op.drop_index("outbox_posted", "outbox")
+    op.create_index(
+        "outbox_posted", "outbox", ["platform", "kind", "state"], sqlite_where=posted, postgresql_where=posted
+    )
