@@ -107,13 +107,16 @@ def load_book(settings: Settings) -> Book:
 def _book(settings: Settings) -> Book:
     packs = load_packs(settings)
     playbooks: dict[str, Playbook] = {}
-    for place in sorted(p for p in _folder(settings, "packs").iterdir() if (p / "playbooks").is_dir()):
+    places = sorted(p for p in _folder(settings, "packs").iterdir() if (p / "playbooks").is_dir())
+    for place in places:
         found = load_playbooks(place / "playbooks", deny=settings.deny_names)
         if twice := playbooks.keys() & found.keys():
             raise BadSettings(
                 f"{place / 'playbooks'}: another pack has a playbook for {', '.join(sorted(twice))} too."
             )
         playbooks |= found
+    for part in sorted(p.parent for p in packs_loader.BUNDLED.glob("*/part.yaml") if p.parent not in places):
+        playbooks = load_playbooks(part / "playbooks", deny=settings.deny_names) | playbooks  # for `include`
     if settings.pack is not None and settings.pack not in packs:
         raise BadSettings(f"there is no pack {settings.pack}. There are: {', '.join(sorted(packs))}.")
     fallback = settings.pack or ("research" if "research" in packs else min(packs))
