@@ -73,7 +73,7 @@ def carries_on(text: str, book: PhraseBook) -> bool:
 
 
 def second_thought(text: str, book: PhraseBook) -> bool:
-    """ "undo", "hm wait", "stop", "oops", and nothing else: of what has just been said, not of something new (RD-13)."""
+    """ "undo", "hm wait", "oops", and nothing else: it is about what has just been said, nothing new (RD-13)."""
     classes = _classes(text, book)
     return (
         bool(classes)
