@@ -1,6 +1,6 @@
 """Reads a pack's folder: `pack.yaml`, `routes.yaml`, `phases.yaml`, `menus.yaml`, `triggers/*.yaml`.
 
-A pack can take in workflows that several packs share: `include: [spec]` reads `part.yaml` of the folder beside it, else
+A pack can take in workflows that several packs share: `include: [spec]` reads `part.yaml` of the folder beside it, or
 of the one that ships with the program. A workflow that the pack lists itself stands as it is there.
 
 All mistakes are told at once, each as `file:line: what is wrong`.

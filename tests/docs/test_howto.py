@@ -16,7 +16,7 @@ HOWTO = Path(__file__).parents[2] / "docs" / "howto"
 
 
 def test_a_pack_of_ones_own_as_the_page_describes_it(tmp_path: Path) -> None:
-    """playbooks.md: a copy of a bundled pack, renamed, with the page's own playbook; `include` needs no second copy."""
+    """playbooks.md: a copy of a bundled pack, renamed, with the page's playbook; what it includes is not copied."""
     page = (HOWTO / "playbooks.md").read_text(encoding="utf-8")
     example = re.search(r"^    workflow: .*?\n\n(?! )", page, re.DOTALL | re.MULTILINE)
     assert example is not None

@@ -60,7 +60,7 @@ class Sockets:
         self._numbers = itertools.count(1)
 
     def will_not_answer(self, payload: Any) -> None:
-        """The program has decided to acknowledge this one not at all; a wrong acknowledgement gets a moment to come."""
+        """The program has decided not to acknowledge this one; a wrong acknowledgement gets a moment to come."""
         for delivery, future in self._asked.values():
             if delivery.payload == payload:
                 asyncio.get_running_loop().call_later(0.2, _over, future)
