@@ -167,8 +167,10 @@ _PLAIN_WORDS: Final = re.compile("[a-z]+(?: [a-z]+)*")
 _CHARACTERS: Final = re.compile("[\u3041-\u3096\u30a1-\u30f6\u4e00-\u9fff\uac00-\ud7a3]+")
 _JAMO: Final = re.compile("[\u3131-\u318e]+")  # "ㅇㅇ" reaches the grammar normalised
 
-Match = tuple[int, int]  # where the phrase ends (token index), and its value (0 where the class has none)
+Match = tuple[int, int]  # how many tokens long the phrase is, and its value (0 where the class has none)
 _NOTHING: Final[Mapping[str, Match]] = {}
+_ENDS: Final = ""  # in a node of the trie: the classes that have a phrase ending there, with its value
+_FOUND: Final = " "  # in a node: what is found where the walk ends there; no token is a blank
 
 
 class PhraseBook:
@@ -208,23 +210,24 @@ class PhraseBook:
         self.longest = max(self.longest, len(words))
         for word in words:
             node = node.setdefault(word, {})
-        node.setdefault("", {})[name] = value
+        node.setdefault(_ENDS, {})[name] = value
 
     def at(self, tokens: Sequence[Token], start: int) -> Mapping[str, Match]:
-        """The classes that have a phrase at `start`, each with its longest one."""
+        """The classes that have a phrase at `start`, each with its longest one.
+
+        The same phrases give the same mapping, which is made once and is not to be changed.
+        """
         node = self._root.get(tokens[start].fold)
         if node is None:
             node = self._forgive(tokens[start], self._root)
             if node is None:
                 return _NOTHING
-        found: dict[str, Match] = {}
+        found = _NOTHING
         end = start + 1
         count = len(tokens)
         while True:
-            ends = node.get("")
-            if ends is not None:
-                for name, value in ends.items():
-                    found[name] = (end, value)
+            known = node.get(_FOUND)
+            found = _gathered(node, found, end - start) if known is None else known
             if end >= count:
                 return found
             token = tokens[end]
@@ -247,6 +250,14 @@ class PhraseBook:
                     branch: dict[str, Any] = node[meant]
                     return branch
         return None
+
+
+def _gathered(node: dict[str, Any], before: Mapping[str, Match], length: int) -> Mapping[str, Match]:
+    """What is found on the way to `node` and in it. Only one way leads to a node, so it is kept there."""
+    ends = node.get(_ENDS)
+    found = before if ends is None else {**before, **{name: (length, value) for name, value in ends.items()}}
+    node[_FOUND] = found
+    return found
 
 
 def _folds(phrase: str) -> Sequence[str]:
