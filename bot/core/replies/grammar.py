@@ -276,9 +276,9 @@ class Parser:
                 return Statement("correct", i, i, stop)
             if self._said_before is not None and (barred := except_at(msg, i, self._said_before)) is not None:
                 return barred
-            if "retract" in found and (open_item is None or place != "mid"):
-                if (aside := taken_back(msg, i)) is not None:
-                    return aside
+            retracts = "retract" in found and (open_item is None or place != "mid")
+            if retracts and (aside := taken_back(msg, i)) is not None:
+                return aside
             if "hedge" in found and open_item is None and (aside := hedged_first(self, i, place)) is not None:
                 return aside
         if open_item is not None and place in ("sep", "conn", "done") and not self._opens(open_item, i):
@@ -377,9 +377,13 @@ class Parser:
             return None  # Russian "раз в неделю": the letter is a preposition
         following = numbers.values[0] == self._last + 1
         excepts = excepting(self.out)
-        if place == "mid" and self.items and not (following or excepts or core in _NAMED or msg.at("becomes", start)):
-            if len(numbers.values) == 1:
-                return None
+        if (
+            place == "mid"
+            and self.items
+            and len(numbers.values) == 1
+            and not (following or excepts or core in _NAMED or msg.at("becomes", start))
+        ):
+            return None
         item = Statement("item", first, start, start, numbers.values, glued=glued, bound=bound, ranged=numbers.ranged)
         if not bind and len(numbers.values) > 1 and (every := msg.at("all", start)) and msg.letter(every):
             start = item.start = item.end = every  # "1, 2, 3 all B"
