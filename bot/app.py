@@ -29,6 +29,8 @@ from config.commands_loader import load_commands
 from config.phrases_loader import load_phrases
 from config.playbooks_loader import load_playbooks
 from config.settings import BUNDLED, BadSettings, Settings
+from config.times_loader import load_times
+from config.zones import WorldZones
 from storage import open_store
 from storage.records import RecordStore
 
@@ -128,6 +130,11 @@ def _book(settings: Settings) -> Book:
         default_pack=default,
         grace=timedelta(seconds=settings.grace_seconds),
         deny_names=settings.deny_names,
+        times=load_times(_folder(settings, "times")),
+        zones=WorldZones(),
+        zone=settings.times.zone,
+        quiet=settings.times.span,
+        reminders=settings.times.hours,
     )
 
 

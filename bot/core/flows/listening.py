@@ -15,6 +15,7 @@ from bot.core.flows import (
     intake,
     labels,
     opening,
+    putting_off,
     several,
     spec_commands,
     threads,
@@ -167,4 +168,6 @@ def _menu(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef,
         turn.refuse(event.person, "may not answer here", refusal, session=session)
         return
     text = "" if event.forwarded else event.text
+    if text and not event.materials and putting_off.unfinished(turn, session, event, ref):
+        return
     opening.menu_message(turn, session, text, materials(event), ref)
