@@ -285,7 +285,7 @@ class Settings(BaseSettings):
     )
     config: Path = Field(
         default=BUNDLED,
-        description="a folder with `packs/` or `phrases/`; what it lacks is taken from the bundled ones",
+        description="a folder with `packs/`, `phrases/`, `times/`; what it lacks is taken from the bundled ones",
     )
     pack: str | None = Field(
         default=None,

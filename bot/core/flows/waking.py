@@ -10,8 +10,8 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from bot.core import view
-from bot.core.effects import Block, Button, Message, Span
-from bot.core.flows import hours, reach
+from bot.core.effects import Block, Button, Message, Say, Span
+from bot.core.flows import hours, putting_off, reach
 from bot.core.flows.commands import where
 from bot.core.model import Person
 from bot.core.state import PutOff, Reminded, Session
@@ -25,9 +25,15 @@ SHOW, NO_MORE = "Show the questions", "No more reminders"
 def schedule(turn: Turn, *, acted: bool) -> None:
     """Set the timer to the next moment at which something unasked may be to be said, or clear it.
 
-    `acted`: a person has just done something here, and does not have to be reminded at once.
+    `acted`: a person has just done something here, and does not have to be reminded at once; nor has anybody
+    to whom this step shows the questions anyway.
     """
+    if any(p.assumed for s in turn.state.sessions for p in s.put_off or ()):
+        putting_off.zone_told(turn)  # where it was told for the whole place, in another thread
     session = turn.state.current
+    if session is not None and any(isinstance(e, Say) and e.card and e.session == session.id for e in turn.effects):
+        session = _keep(turn, session.model_copy(update={"put_off": _later(turn, session)}))
+        acted = True
     if acted and session is not None and _reminder_at(turn, session) is not None:
         _told(turn, session, turn.at)
     at = _next(turn)
@@ -176,12 +182,16 @@ def _keep(turn: Turn, session: Session) -> Session:
     return session
 
 
+def _later(turn: Turn, session: Session) -> tuple[PutOff, ...] | None:
+    """The wishes that are not due yet."""
+    return tuple(p for p in session.put_off or () if p.at is None or p.at > turn.at) or None
+
+
 def _nudged(turn: Turn, session: Session, *, reminder: bool) -> None:
     """What was due has been said."""
     now = turn.state.session(session.id) or session
     said = tuple(p for p in now.put_off or () if p.at is not None and p.at <= turn.at)
-    left = tuple(p for p in now.put_off or () if p not in said)
-    now = _told(turn, now.model_copy(update={"put_off": left or None}), turn.at, reminder=reminder)
+    now = _told(turn, now.model_copy(update={"put_off": _later(turn, now)}), turn.at, reminder=reminder)
     turn.audit(
         "reminder.sent",
         now,
@@ -196,6 +206,5 @@ def _drop(turn: Turn, session: Session) -> None:
     said = tuple(p for p in session.put_off or () if p.at is not None and p.at <= turn.at)
     if not said:
         return
-    left = tuple(p for p in session.put_off or () if p not in said)
-    kept = _keep(turn, session.model_copy(update={"put_off": left or None}))
+    kept = _keep(turn, session.model_copy(update={"put_off": _later(turn, session)}))
     turn.audit("reminder.dropped", kept, reason=session.stage.kind, wished=[p.words for p in said])

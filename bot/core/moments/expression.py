@@ -155,7 +155,16 @@ def _hour(told: _Read, at: int) -> int:
         if told.has(ahead - 1, "matter") and not marked:
             return 0
         hour, minute = number, shift or 0
-    if told.has(end, "oclock"):
+    more = told.amount(end)
+    if (
+        item.clock is None
+        and shift is None
+        and more is not None
+        and 10 <= more < 60
+        and not told.has(end + 1, "unit")
+    ):
+        minute, end = more, end + 1  # "9 30", "nine thirty"
+    elif told.has(end, "oclock"):
         end += 1
         minutes, counted = told.amount(end), told.value(end + 1, "unit") == 1  # "9点30分", "9 Uhr 30"
         if minutes is not None and (counted or len(told.items[end].written) == 2):

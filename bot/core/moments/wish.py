@@ -33,6 +33,7 @@ class _Clause:
     items: list[Item]
     sign: str  # of the break behind it
     after: str  # the sign of the break before it
+    begins: int  # in the text, with the word that joins it to the clause before
 
 
 def find(text: str, words: TimeWords) -> Wish | None:
@@ -72,17 +73,20 @@ def only_moment(text: str, words: TimeWords) -> Expression | None:
 def _clauses(items: Sequence[Item]) -> list[_Clause]:
     """Divided at breaks and at words that join; hyphens inside words are none."""
     found: list[_Clause] = []
-    present, before = list[Item](), ""
+    present, before, joined = list[Item](), "", -1
     for item in items:
         joins = "and" in item.kinds and len(item.kinds) == 1
-        if item.sign or joins:
-            if present:
-                found.append(_Clause(present, item.sign or ",", before))
-                present = []
-            before = item.sign or ","
-        else:
+        if not item.sign and not joins:
             present.append(item)
-    return [*found, _Clause(present, "", before)] if present else found
+            continue
+        if present:
+            begins = present[0].start if joined < 0 else joined
+            found.append(_Clause(present, item.sign or ",", before, begins))
+            present = []
+        before, joined = item.sign or ",", item.start if joins else -1
+    if present:
+        found.append(_Clause(present, "", before, present[0].start if joined < 0 else joined))
+    return found
 
 
 def _asks(clause: _Clause) -> int | None:
@@ -98,7 +102,7 @@ def _asks(clause: _Clause) -> int | None:
 def _wish(text: str, clauses: Sequence[_Clause], number: int) -> Wish | None:
     clause = clauses[number]
     at = _asks(clause)
-    if at is None:
+    if at is None or (clause.after and clause.after in "(["):  # "1: other (ask me first)"
         return None
     if "stop" in clause.items[at].kinds:
         return _cut(text, clauses, number, number, Expression(), stops=True)
@@ -117,19 +121,14 @@ def _wish(text: str, clauses: Sequence[_Clause], number: int) -> Wish | None:
                 if beside.named and not other and _asks(clauses[near]) is None:
                     said, first, last = beside, min(near, number), max(near, number)
                     break
-    elif number + 1 < len(clauses) and clause.sign in JOINS:  # "ask me tomorrow, at 9"
-        more = clauses[number + 1].items
-        both, other = read([*clause.items, *more])
-        if (
-            not read(more)[1]
-            and not other
-            and read(more)[0].named
-            and both.wrong is None
-            and _asks(clauses[number + 1]) is None
-        ):
-            said, last = both, number + 1
+    elif number + 1 < len(clauses) and clause.sign in JOINS and _asks(clauses[number + 1]) is None:
+        beside, other = read(clauses[number + 1].items)
+        if beside.named and not other:  # "ask me tomorrow, at 9"; "in 2 hours and on friday" are two
+            (said, _), last = read([*clause.items, *clauses[number + 1].items]), number + 1
+    if last + 2 == len(clauses) and clauses[last].sign in JOINS and _is_number(clauses[last + 1]):
+        last += 1  # "between 9 and 10"; with more behind it, it is the number of a question
     vague = any("vague" in item.kinds for item in clause.items)
-    if not said.named and (strange or not vague):
+    if not said.named and not (_aims(behind) if strange else vague):
         return None
     return _cut(text, clauses, first, last, said)
 
@@ -145,16 +144,20 @@ def _cut(
     words = text[start:end]
     if labelled:
         return Wish(words, said, f"{text[:start]}{PUT_OFF}{text[end:]}", stops)
-    before = text[: clauses[first - 1].items[-1].end] + _ending(clauses[first - 1].sign) if first else ""
-    after = text[clauses[last + 1].items[0].start :] if last + 1 < len(clauses) else ""
+    before, after = text[: clauses[first].begins].rstrip(), text[end:].lstrip(" \n,;.!?…-–—，、。！？")
+    if last + 1 < len(clauses):
+        begins = clauses[last + 1].items[0].start
+        after = text[begins:] if clauses[last + 1].begins != begins else after  # without the word that joined them
     if not after:
-        before = before.rstrip(" ,;")
-    return Wish(words, said, f"{before} {after}".strip() if before else after, stops)
+        before = before.rstrip(" ,;-–—，、")
+    return Wish(words, said, f"{before} {after}".strip(" \n,;"), stops)
+
+
+def _aims(behind: Sequence[Item]) -> bool:
+    """Whether words that can not be read stand for a moment: "ask me after easter", not "ask me about the budget"."""
+    first = next((item for item in behind if item.kinds.keys() - {"filler"} or item.strange), None)
+    return first is not None and bool(first.kinds.keys() & {"at", "in", "next"}) and "matter" not in first.kinds
 
 
 def _is_number(clause: _Clause) -> bool:
-    return clause.items[-1].number is not None and len(clause.items) <= 2
-
-
-def _ending(sign: str) -> str:
-    return "\n" if sign == "\n" else sign or ","
+    return clause.items[-1].number is not None and len(clause.items) <= 2 and _asks(clause) is None
