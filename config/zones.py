@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import tzinfo
 from functools import cached_property
-from zoneinfo import ZoneInfo, available_timezones
 
 from bot.core.moments.zones import Zones
 
@@ -20,16 +19,18 @@ class WorldZones(Zones):
         fixed = super().zone(name)
         if fixed is not None:
             return fixed
+        from zoneinfo import ZoneInfo
+
         try:
             return ZoneInfo(name)
-        except (OSError, ValueError):  # ZoneInfoNotFoundError is a KeyError; names with ".." are a ValueError
-            return None
-        except KeyError:
+        except (KeyError, OSError, ValueError):  # not found; a folder; a name with ".."
             return None
 
     @cached_property
     def _names(self) -> dict[str, str]:
         """Looked up when somebody names a zone, not at the start: it reads some hundred files."""
+        from zoneinfo import available_timezones
+
         found: dict[str, str] = {}
         for name in sorted(available_timezones(), key=lambda n: (n.count("/"), n)):
             found.setdefault(name.casefold(), name)
