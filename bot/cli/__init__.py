@@ -34,7 +34,7 @@ app.add_typer(db_app, name="db")
 
 Db = Annotated[str | None, typer.Option("--db", metavar="FILE", help="Database; else ASKFIRST_DATABASE.")]
 Config = Annotated[
-    Path | None, typer.Option("--config", metavar="DIR", help="Folder with packs/, phrases/ and commands/.")
+    Path | None, typer.Option("--config", metavar="DIR", help="Folder with packs/, phrases/, times/ and commands/.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Session = Annotated[str | None, typer.Option("--session", metavar="ID", help="Only this session.")]

@@ -15,6 +15,7 @@ from bot.core.flows import (
     intake,
     labels,
     opening,
+    putting_off,
     several,
     spec_commands,
     threads,
@@ -169,4 +170,6 @@ def _menu(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef,
     if not event.forwarded and opening.describes(turn, session, event.text) and idle.at_the_menu(turn, event, ref):
         return
     text = "" if event.forwarded else event.text
+    if text and not event.materials and putting_off.unfinished(turn, session, event, ref):
+        return
     opening.menu_message(turn, session, text, materials(event), ref)
