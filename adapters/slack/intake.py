@@ -88,8 +88,8 @@ class Intake:
 
     def __post_init__(self) -> None:
         self.drafts = Drafts(self.store)
-        self.belonging = Belonging(self.store, self.roots)
         self.homes = Homes(self.store, self.directory, self.roots)
+        self.belonging = Belonging(self.store, self.roots, self.homes.acted_in)
         reach = Reach(self.store, self.runner, self.directory)
         kinds = dict.fromkeys((*LOST_PLACES, *RESTORED), reach.channel_changed)
         self.also = {**kinds, "user_change": reach.user_changed, "app_home_opened": self._home_opened, **self.also}

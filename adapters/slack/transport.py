@@ -59,8 +59,8 @@ class SlackTransport:
         where = await self._where(conversation, address, say.reply_to)
         direct = await self._directory.direct(workspace, address.channel) if address.root is None else False
         if say.only_to is not None and not direct:
-            if say.reply_to in (None, where.thread) or await self._roots.dead(conversation):
-                where = replace(where, thread=None)  # Slack shows nothing in a thread that nobody has answered in
+            if self._loose(address, say.reply_to, where.thread) or await self._roots.dead(conversation):
+                where = replace(where, thread=None)
             return await self._privately(workspace, where, user_of(say.only_to), rendered)
         if direct:
             await self._still_there(workspace, address)
@@ -151,6 +151,13 @@ class SlackTransport:
         if thread is None and ts is not None:
             thread = self._roots.thread_of(address.channel, ts)
         return _Where(address.channel, thread)
+
+    def _loose(self, address: Address, reply_to: str | None, thread: str | None) -> bool:
+        """Whether private words belong beside the thread, not into it: Slack shows none in a thread that nobody has
+        answered in, and what was said in the channel is answered there."""
+        if reply_to is None or reply_to == thread:
+            return True
+        return self._roots.thread_of(address.channel, reply_to) == reply_to
 
     async def _still_there(self, workspace: Workspace, address: Address) -> None:
         """A message to somebody who has left is taken by Slack and read by nobody (b40)."""
