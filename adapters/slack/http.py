@@ -50,7 +50,9 @@ def _endpoint(app: AsyncApp) -> Callable[[Request], Awaitable[Response]]:
 
 def _asked(request: Request, body: str) -> AsyncBoltRequest | None:
     """The request as Bolt takes it; None where Bolt would fail on it, and Slack would send it again and again."""
-    headers = {name: request.headers.getlist(name) for name in request.headers}
+    headers: dict[str, list[str]] = {}
+    for name, value in request.headers.items():
+        headers.setdefault(name, []).append(value)
     if not body:
         return None
     try:

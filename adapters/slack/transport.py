@@ -66,8 +66,9 @@ class SlackTransport:
             await self._still_there(workspace, address)
         elif await self._roots.dead(conversation):
             return await self._instead(workspace, address, say, rendered)
-        key = (conversation, say.model_dump_json())
-        begun = self._begun.setdefault(key, [])
+        single = len(rendered.parts) + bool(rendered.files) == 1  # then there is nothing to be interrupted between
+        key = (conversation, "" if single else say.model_dump_json())
+        begun = [] if single else self._begun.setdefault(key, [])
         try:
             await self._whole(workspace, conversation, where, rendered, begun)
         except _Strayed:
