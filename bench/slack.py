@@ -5,7 +5,7 @@ signing secret, a listener that calls `say`, and Bolt's own handler for Starlett
 chat.postMessage and keeps nothing. Its client is left as it is, and then makes a session, and so a
 connection, for every call (slack_sdk.web.async_client). We keep one open, and that is part of what is measured; not
 at its worth, though: the stub is reached over plain loopback, where a connection costs a tenth of a millisecond, and
-not the TLS handshake that Slack wants. (Against an echo with a session of its own the ratio is about 0.6.)
+not the TLS handshake that Slack wants. (Against an echo with a session of its own the ratio is about 0.55.)
 
 Both are posted to without a network, and post to the same stub over one. Neither pays for what the other has
 loaded: it is out of the collector's sight. Ours collects as seldom as the command does, the echo as Python does by
