@@ -130,7 +130,7 @@ class MemoryStore:
 
     async def open_conversations(self, platform: str) -> Sequence[str]:
         rows = self._open().session.values()
-        waiting = [row for row in rows if row["state"] in ("routing", "asking", "closing")]
+        waiting = [row for row in rows if row["state"] in ("routing", "asking", "closing", "between")]
         places = {row["conversation"] for row in waiting}
         return sorted(place for place in places if place.startswith(text(f"{platform}:")))
 

@@ -334,6 +334,7 @@ class Pending(Model):
     words: tuple[str, ...] = ()  # as asked, to redraw it without buttons once it is settled
     choices: tuple[tuple[str, str], ...] = ()  # (end of the token, label) of its buttons
     passed: bool = False  # the person has done something else since: a loose "yes" no longer means it (RP-3)
+    reminded: bool | None = None  # told where it is answered, after a "yes" that was said elsewhere
 
 
 class Gathering(Model):

@@ -97,6 +97,8 @@ def _belongs(turn: Turn, event: MessageReceived) -> None:
         if answered is not None:
             confirming.decide(turn, *answered, person, ref)
             return
+        if not direct and not event.in_thread and confirming.overheard(turn, person, event.text):
+            return
     if event.unreadable and not event.text.strip():
         spoken_of = bound[0] if bound is not None else turn.state.current
         unreadable.received(turn, event, spoken_of, direct or threads.asked_here(turn, event, spoken_of))
