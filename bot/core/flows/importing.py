@@ -10,6 +10,7 @@ from bot.core import spec_view, view
 from bot.core.capture import audit_of, clarification, iso
 from bot.core.events import SpecImported
 from bot.core.flows import phases, spec
+from bot.core.flows.banks import bank
 from bot.core.model import Answer, MessageRef, Person, Question
 from bot.core.slots import spec_of
 from bot.core.spec import LAST, Lock, OpenPoint, PointAct, Run, Spec, brief, phase
@@ -100,7 +101,7 @@ def _settled(row: dict[str, str]) -> Settled:
 
 
 def _topic(turn: Turn, number: int, question: str) -> str:
-    return next((e.question.topic for e in spec.bank(turn, number).entries if e.question.id == question), question)
+    return next((e.question.topic for e in bank(turn, number).entries if e.question.id == question), question)
 
 
 def _recorded(turn: Turn, session: Session, found: Document, digest: str) -> Session:
@@ -178,7 +179,7 @@ def _round(turn: Turn, session: Session, number: int, nth: int, told: list[Told]
 
 def _item(told: Told, number: int, turn: Turn) -> Item:
     """The question as the file tells it, with what the bank knows of its options' values."""
-    known = next((e.question for e in spec.bank(turn, told.phase).entries if e.question.id == told.question), None)
+    known = next((e.question for e in bank(turn, told.phase).entries if e.question.id == told.question), None)
     values = {o.label: o.value for o in known.options} if known is not None else {}
     question = Question(
         id=told.question,

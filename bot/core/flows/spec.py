@@ -9,20 +9,19 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
-from bot.core import scope, spec_view, view
+from bot.core import spec_view, view
 from bot.core.capture import quote, reference
 from bot.core.effects import Message
 from bot.core.flows import injection, intake, phases
+from bot.core.flows.banks import bank, candidates
 from bot.core.flows.phases import keep
 from bot.core.model import MessageRef, Person, Question
 from bot.core.playbook import Playbook
-from bot.core.routing import route
 from bot.core.score import Score
-from bot.core.slots import build, held, in_play, policy_of, rounds_of, spec_of
+from bot.core.slots import held, in_play, policy_of, rounds_of, spec_of
 from bot.core.spec import (
     CONFIRMED_IN,
     FIRST,
-    LOCKED_IN,
     SIGNALS_BANK,
     Decision,
     Run,
@@ -161,32 +160,20 @@ def show(turn: Turn, session: Session, waits: str, card: Callable[[Session], Mes
 # -- a round -------------------------------------------------------------------------------------------------------
 
 
-def bank(turn: Turn, number: int) -> Playbook:
-    found = turn.book.playbooks.get(phase(number).bank)
-    if found is not None:
-        return found
-    return Playbook(workflow=phase(number).bank, title=phase(number).name, purpose="", policy="spec", entries=())
-
-
 def surface(turn: Turn, session: Session, trigger: Trigger, found: Score | None = None) -> Session:
     """Put the phase's next round on the table: what earns its slot, or what is settled and waits for a "y"."""
     spec = spec_of(session)
     playbook = bank(turn, spec.phase)
     signals = found.signals if found is not None else ()
     extra = tuple(q for q in (asking(turn, session, s) for s in signals) if q is not None)
-    sent = tuple(m for m in session.request.materials if m.kind != "named")
-    materials = route("", sent, turn.book.packs[session.pack]).phases
-    unusable = scope.inputs(session).missing if spec.phase == LOCKED_IN else {}
-    built = build(playbook, session, spec.phase, materials, extra, unusable)
+    built = candidates(turn, session, extra)
     if trigger == "ambiguity":  # a pause asks about what is unclear, and nothing else
         built = built.model_copy(update={"asked": tuple(q for q in built.asked if q in extra)})
-    keeps_settled = tuple(s for s in session.settled if s.phase != spec.phase)
-    keeps_dropped = tuple(d for d in session.dropped if d.phase != spec.phase)
-    session = turn.put(
-        session.model_copy(
-            update={"settled": (*keeps_settled, *built.settled), "dropped": (*keeps_dropped, *built.dropped)}
-        )
-    )
+    just_said = {i.question.id for r in rounds_of(session, spec.phase) for i in r.items if i.status == "resolved"}
+    settled = (*(s for s in session.settled if s.phase != spec.phase), *built.settled)
+    dropped = (*(d for d in session.dropped if d.phase != spec.phase), *built.dropped)
+    settled = tuple(s for s in settled if s.phase != spec.phase or s.question not in just_said)
+    session = turn.put(session.model_copy(update={"settled": settled, "dropped": dropped}))
     nth = len(rounds_of(session, spec.phase)) + 1
     of_phase: dict[str, Any] = {
         "phase": spec.phase,
@@ -197,13 +184,13 @@ def surface(turn: Turn, session: Session, trigger: Trigger, found: Score | None 
     }
     if not built.asked:
         return _settled_round(turn, session, of_phase)
-    full = built.full and trigger != "ambiguity"
-    purpose = _purpose(playbook, trigger, spec, policy_of(session).ceiling if full else None)
+    over = trigger != "ambiguity" and any(d.later for d in built.dropped)
+    purpose = _purpose(playbook, trigger, spec, policy_of(session).ceiling if over else None)
     return intake.open_round(turn, session, built.asked, playbook.title, purpose, full=built.full, **of_phase)
 
 
 def _purpose(playbook: Playbook, trigger: Trigger, spec: Spec, ceiling: int | None) -> str:
-    """Why this round, and what is blocked until it is answered (RD-8)."""
+    """Why this round, and what is blocked until it is answered (RD-8). `ceiling`: more earned a slot (RD-4)."""
     made = phase(spec.phase).artefact
     line = {
         "intake": playbook.purpose,
@@ -211,7 +198,7 @@ def _purpose(playbook: Playbook, trigger: Trigger, spec: Spec, ceiling: int | No
         "loopback": f"Only what is new or has changed since the phase was done; the {made} waits for it.",
     }[trigger]
     if ceiling is not None:
-        line += f" {ceiling} is the most that tier {spec.working_tier} asks at once: the request may be too wide."
+        line += f" More is open than the {ceiling} that tier {spec.working_tier} asks at once: is the request too wide?"
     return line.strip()
 
 

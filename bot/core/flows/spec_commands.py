@@ -7,10 +7,11 @@ import re
 from bot.core import scope, spec_view, view
 from bot.core.capture import reference
 from bot.core.flows import handover, intake, opening, phases, replying, spec, spec_points, spec_steps
+from bot.core.flows.banks import look_again
 from bot.core.gate import NoSuchPhase, phase_number
 from bot.core.model import MessageRef, Person
 from bot.core.replies.reading import ItemReading
-from bot.core.slots import spec_of
+from bot.core.slots import rounds_of, spec_of
 from bot.core.spec import CONFIRMED_IN, LAST, TIERS, phase, tier_words
 from bot.core.spec_evidence import gate_of
 from bot.core.state import Between, Session
@@ -171,6 +172,8 @@ def _tier(turn: Turn, session: Session, rest: str, person: Person, ref: MessageR
     turn.audit("tier_set", session, person, tier=tier, user_message_ref=reference(ref))
     option = next((o for o in item.question.options if o.value == str(tier)), None) if item else None
     if item is None or round_ is None or option is None:
+        if rounds_of(session, state.phase):
+            session = look_again(turn, session)
         turn.tell(f"Tier {tier_words(tier)}. It holds for the rounds that are still to come.", session=session)
         return
     reading = {item.number: ItemReading(key=option.key)}  # the question is on the table: this is its answer
