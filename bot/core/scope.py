@@ -167,7 +167,9 @@ class Described(NamedTuple):
     because: str | None
 
 
-_BECAUSE = re.compile(r"[,;:]?\s*\b(?:because|since|as|weil|porque|parce que)\b[ :]*", re.IGNORECASE)
+_BECAUSE = re.compile(
+    r"[,;:]?\s*\b(?:because|since|as|'?cause|cuz|coz|bc|weil|porque|parce que)\b[ :]*", re.IGNORECASE
+)
 _NAMES: Final = (
     ("out_of_scope", re.compile(r"\b(?:out of scope|leave out|exclude|without|drop|remove)\b[ :=]*", re.IGNORECASE)),
     ("in_scope", re.compile(r"\b(?:in scope|include|add|also cover|bring in)\b[ :=]*", re.IGNORECASE)),
@@ -195,6 +197,13 @@ def described(words: str, spec: Spec) -> Described:
     wanted = [w for part in parts if (w := _wanted(part.strip(), spec)) is not None]
     unique = {w.field: w for w in wanted}
     return Described(tuple(unique.values()), because or None)
+
+
+def speaks_of_it(words: str, spec: Spec) -> bool:
+    """Whether words that nobody asked for are about the scope: a change, or the word itself."""
+    return bool(re.search(r"\bscope\b", words, re.IGNORECASE)) or any(
+        not w.problem for w in described(words, spec).wanted
+    )
 
 
 def _wanted(part: str, spec: Spec) -> Wanted | None:

@@ -64,6 +64,7 @@ def held(session: Session) -> dict[str, Held]:
     for known in session.settled:
         if known.field and known.field not in found:
             found[known.field] = Held(known.holds or known.value, known.value, f"“{known.source}”", known.phase)
+    tier, tier_at = spec_of(session).tier, spec_of(session).tier_at
     for round_ in session.rounds:
         for item in round_.items:
             value = value_of(item)
@@ -72,6 +73,9 @@ def held(session: Session) -> dict[str, Held]:
                 found[item.question.field] = Held(
                     value, words, item.clarification or "", round_.phase, item.answer.at, item
                 )
+    said = found.get(LOCKED["complexity_tier"])
+    if tier is not None and tier_at is not None and (said is None or said.at is None or said.at < tier_at):
+        found[LOCKED["complexity_tier"]] = Held(str(tier), tier_words(tier), f"/tier {tier}", at=tier_at)
     lock = spec_of(session).lock
     for change in lock.changes:
         field = LOCKED[change.field]

@@ -201,6 +201,7 @@ class Spec(Model):
 
     name: str
     tier: int | None = None
+    tier_at: datetime | None = None  # when a person's /tier set it; None = an answer did
     phase: int = FIRST
     runs: tuple[Run, ...] = ()
     lock: Lock = Lock()

@@ -10,93 +10,30 @@ from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 from bot.core import spec_view, view
-from bot.core.capture import quote, reference
+from bot.core.capture import reference
 from bot.core.effects import Message
-from bot.core.flows import injection, intake, phases
+from bot.core.flows import intake, phases
 from bot.core.flows.banks import bank, candidates
 from bot.core.flows.phases import keep
 from bot.core.model import MessageRef, Person, Question
 from bot.core.playbook import Playbook
 from bot.core.score import Score
-from bot.core.slots import held, in_play, policy_of, rounds_of, spec_of
+from bot.core.slots import in_play, policy_of, rounds_of, spec_of
 from bot.core.spec import (
     CONFIRMED_IN,
-    FIRST,
     SIGNALS_BANK,
-    Decision,
     Run,
     Signal,
     Spec,
-    brief,
     phase,
 )
 from bot.core.spec_evidence import gate_of
-from bot.core.state import Between, Request, Round, Session
+from bot.core.state import Between, Round, Session
 from bot.core.turn import Turn
 from bot.core.words import contains
 
 WORKFLOW = "spec/new"
-LONGEST_NAME = 60
 Trigger = Literal["intake", "ambiguity", "loopback"]
-
-_PARENT = re.compile(r"\s+(?:based on|addendum to|parent)[ :]+(.+)$", re.IGNORECASE)
-
-
-# -- the beginning -------------------------------------------------------------------------------------------------
-
-
-def begin(turn: Turn, session: Session, ref: MessageRef) -> Session:
-    """`/spec NAME`: a specification with its first round. Without a name it is called after the request."""
-    person = session.requester
-    title, parent_name = _named(session.request)
-    parent = _parent(turn, session, parent_name) if parent_name else None
-    inherited = _decisions(parent) if parent is not None else ()
-    spec = Spec(name=title, parent=parent.id if parent else None, inherited=inherited)
-    session = keep(turn, session, spec, policy="spec", workflow=WORKFLOW)
-    turn.audit(
-        "spec_created", session, person,
-        name=title, parent=spec.parent, user_message_ref=reference(ref),
-    )  # fmt: skip
-    lines = []
-    if not brief(session.request.text):
-        lines.append(
-            "It has no name, and nothing says yet what it is about; /spec NAME: what it is about — begins one."
-        )
-    if parent_name and parent is None:
-        lines.append(f"I know no specification “{quote(parent_name)}” here, so nothing is taken over from one.")
-    elif parent is not None:
-        lines.append(f"Its parent is “{spec_of(parent).name}”: what that decided is not asked again.")
-    if lines:
-        turn.tell(*lines, session=session)
-    session = injection.note(turn, session, person, session.request.text, session.request.materials)
-    return start(turn, session, FIRST, person, ref)
-
-
-def _named(request: Request) -> tuple[str, str | None]:
-    """The name, and the name of the parent: `/spec Refunds v2 based on Refunds`."""
-    first = brief(request.text).split("\n", 1)[0].strip(" “”\"':")
-    found = _PARENT.search(f" {first}")
-    if found is not None:
-        first = f" {first}"[: found.start()].strip()
-    title = re.split(r"[:;.,—–]\s|\s[—–-]\s", first, maxsplit=1)[0].strip()
-    return quote(title)[:LONGEST_NAME] or "unnamed", found[1].strip(" .“”\"'") if found else None
-
-
-def _parent(turn: Turn, session: Session, wanted: str) -> Session | None:
-    """An earlier specification of this place, by its name or number."""
-    wanted = wanted.casefold().lstrip("#")
-    known = [s for s in turn.state.sessions if s.spec is not None and s.id != session.id]
-    return next((s for s in reversed(known) if wanted in (spec_of(s).name.casefold(), str(s.number))), None)
-
-
-def _decisions(parent: Session) -> tuple[Decision, ...]:
-    """What a parent holds, but for what each specification decides anew: its tier and its scope."""
-    name = spec_of(parent).name
-    return tuple(
-        Decision(field=field, value=h.value, words=h.words, source=f"“{name}”, {h.source}")
-        for field, h in held(parent).items()
-        if not field.startswith("scope_lock.") and field != "meta.complexity_tier"
-    )
 
 
 # -- a phase begins ------------------------------------------------------------------------------------------------
