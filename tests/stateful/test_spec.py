@@ -31,7 +31,7 @@ from bot.core.gate import VIAS, check, of_record
 from bot.core.model import Material, MessageRef
 from bot.core.spec import LAST
 from bot.core.spec_evidence import gate_of
-from bot.core.spec_reading import Document, read
+from bot.core.spec_file import Document, read
 from bot.core.spec_record import spec_state
 from bot.core.view import plain
 from tests.core.builders import person

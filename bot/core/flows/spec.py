@@ -43,7 +43,10 @@ def start(turn: Turn, session: Session, number: int, person: Person, ref: Messag
     """Begin a phase, or do it again. Phase 3 opens with the scope (SC-3)."""
     spec = spec_of(session)
     old = spec.run(number)
-    run = Run(phase=number, run=old.run + 1 if old else 1, since=len(session.rounds) + 1, started_at=turn.at)
+    run = Run(
+        phase=number, run=old.run + 1 if old else 1, since=len(session.rounds) + 1, started_at=turn.at,
+        escalated_before=old is not None and (old.escalated or old.escalated_before),
+    )  # fmt: skip
     dropped = tuple(d for d in session.dropped if d.phase != number)
     spec = spec.with_run(run).model_copy(update={"phase": number})
     session = keep(turn, session, spec, dropped=dropped, stage=Between())
