@@ -71,7 +71,12 @@ def held(session: Session) -> dict[str, Held]:
             if value is not None and item.answer is not None and item.question.field:
                 words = view.answer_words(item.question, item.answer)
                 found[item.question.field] = Held(
-                    value, words, item.clarification or "", round_.phase, item.answer.claimed_at or item.answer.at, item
+                    value,
+                    words,
+                    item.clarification or "",
+                    round_.phase,
+                    item.answer.claimed_at or item.answer.at,
+                    item,
                 )
     said = found.get(LOCKED["complexity_tier"])
     if tier is not None and tier_at is not None and (said is None or said.at is None or said.at < tier_at):

@@ -152,8 +152,9 @@ class Closing(Model):
 class Between(Model):
     """No round is open, and nothing goes on before a person's word (SP-2). What the word is about:
 
-    `name` what it is about; `go` the next step; `settled` a round without questions; `reconfirm` the locked scope; `rationale` the reason for
-    `changes`; `rerun` what a change has made doubtful; `escalation` one of its ways out; `input` the revised input.
+    `name` what it is about; `go` the next step; `settled` a round without questions; `reconfirm` the locked scope;
+    `rationale` the reason for `changes`; `rerun` what a change has made doubtful; `escalation` one of its ways out;
+    `input` the revised input.
     """
 
     kind: Literal["between"] = "between"

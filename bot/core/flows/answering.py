@@ -75,7 +75,9 @@ def round_message(
         return
     session = _keep_files(turn, session, event)
     session = injection.note(turn, session, person, event.text, event.materials)
-    if reading.kind not in ("accept_all", "accept_all_except") and _only_told_of(turn, session, round_, reading, event):
+    if reading.kind not in ("accept_all", "accept_all_except") and _only_told_of(
+        turn, session, round_, reading, event
+    ):
         return
     if event.materials:  # a file sent with an answer belongs to its proof (b08)
         names = ", ".join(material.name for material in event.materials)

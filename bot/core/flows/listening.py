@@ -74,7 +74,10 @@ def _whole(turn: Turn, event: MessageReceived) -> None:
 
 
 def _belongs(turn: Turn, event: MessageReceived) -> None:
-    person, ref = event.person, event.ref.model_copy(update={"quote": quote(unquoted(event.text) or event.text) or event.ref.quote})
+    person, ref = (
+        event.person,
+        event.ref.model_copy(update={"quote": quote(unquoted(event.text) or event.text) or event.ref.quote}),
+    )
     about = turn.about
     bare = without_mention(event.text, turn.bot_name)
     mentioned = bare is not event.text

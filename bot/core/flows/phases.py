@@ -220,7 +220,9 @@ def doubtful(turn: Turn, session: Session) -> tuple[int, ...]:
 
 def _new_in_play(spec: Spec, run: Run, playbook: Playbook) -> list[Entry]:
     """What the present tier asks in a phase that was done at another one."""
-    later = [c for c in spec.lock.changes if c.field == "complexity_tier" and run.completed_at and c.at > run.completed_at]
+    later = [
+        c for c in spec.lock.changes if c.field == "complexity_tier" and run.completed_at and c.at > run.completed_at
+    ]
     before = in_play(playbook, int(later[0].was)) if later else in_play(playbook, spec.working_tier)
     return [e for e in in_play(playbook, spec.working_tier) if e not in before]
 

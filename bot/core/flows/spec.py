@@ -138,7 +138,9 @@ def _purpose(playbook: Playbook, trigger: Trigger, spec: Spec, ceiling: int | No
         "loopback": f"Only what is new or has changed since the phase was done; the {made} waits for it.",
     }[trigger]
     if ceiling is not None:
-        line += f" More is open than the {ceiling} that tier {spec.working_tier} asks at once: is the request too wide?"
+        line += (
+            f" More is open than the {ceiling} that tier {spec.working_tier} asks at once: is the request too wide?"
+        )
     return line.strip()
 
 

@@ -1,4 +1,4 @@
-"""How a specification begins: its name, what it is about, and the parent whose decisions it takes over (SP-2, RD-5)."""
+"""How a specification begins: its name, what it is about, the parent whose decisions it takes over (SP-2, RD-5)."""
 
 from __future__ import annotations
 

@@ -203,7 +203,8 @@ def _scope_hint(session: Session, said: str) -> str:
     state = spec_of(session)
     if not state.lock.locked or not scope.speaks_of_it(said, state):
         return ""
-    return f"The scope stays as it is (/show scope). Phase {CONFIRMED_IN} shows it again and can change it: /jump {CONFIRMED_IN}"
+    number = CONFIRMED_IN
+    return f"The scope stays as it is (/show scope). Phase {number} shows it again and can change it: /jump {number}"
 
 
 def _holds_back(said: str, book: PhraseBook) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from bot.core.gate import TIES, VIAS
@@ -16,12 +16,14 @@ MOST_ROUNDS = 999  # no session has more
 
 def read_clarifications(fields: Fields, context: Mapping[str, Any], audit_log: object) -> tuple[Told, ...]:
     rows = fields.rows(context, "context.clarifications")
-    told = tuple(t for n, row in enumerate(rows) if (t := _told(fields, row, f"context.clarifications[{n}]")))
-    ids = [t.id for t in told]
+    found = {
+        path: t for n, row in enumerate(rows) if (t := _told(fields, row, path := f"context.clarifications[{n}]"))
+    }
+    ids = [t.id for t in found.values()]
     for twice in sorted({i for i in ids if ids.count(i) > 1}):
         fields.wrong("context.clarifications", "duplicate_id", f"the id {twice} is there twice")
-    _audited(fields, told, audit_log)
-    return told
+    _audited(fields, found, audit_log)
+    return tuple(found.values())
 
 
 def _told(fields: Fields, row: object, path: str) -> Told | None:
@@ -45,9 +47,7 @@ def _told(fields: Fields, row: object, path: str) -> Told | None:
     made["round"] = fields.number(row.get("round"), f"{path}.round", "no_round", MOST_ROUNDS, "round")
     whole = row.get("run_round")
     made["run_round"] = (
-        None
-        if whole is None
-        else fields.number(whole, f"{path}.run_round", "no_round", MOST_ROUNDS, "round")
+        None if whole is None else fields.number(whole, f"{path}.run_round", "no_round", MOST_ROUNDS, "round")
     )
     made["user_message_ref"] = fields.message(row, f"{path}.user_message_ref")
     made["answered_by"] = fields.person(row, f"{path}.answered_by")
@@ -93,7 +93,7 @@ def _options(fields: Fields, value: object, path: str) -> tuple[Option, ...]:
     return tuple(options)
 
 
-def _audited(fields: Fields, told: Sequence[Told], audit_log: object) -> None:
+def _audited(fields: Fields, found: Mapping[str, Told], audit_log: object) -> None:
     """Each answer has its entry, which says the same, where the file holds an audit log at all."""
     if not isinstance(audit_log, list | tuple) or not audit_log:
         return
@@ -102,13 +102,13 @@ def _audited(fields: Fields, told: Sequence[Told], audit_log: object) -> None:
         details = entry.get("details") if isinstance(entry, Mapping) else None
         if isinstance(details, Mapping) and entry.get("event") in TIES:
             entries[details.get("clarification_id")] = details
-    for one in told:
+    for path, one in found.items():
         entry = entries.get(one.id)
         if entry is None:
-            told_so = "the audit log of the file has no entry of this answer; leave it out, it is asked again"
-            fields.wrong(f"context.clarifications.{one.id}", "no_audit", told_so)
+            told = "the audit log of the file has no entry of this answer; leave it out, it is asked again"
+            fields.wrong(path, "no_audit", told)
             continue
         for key in ("chosen", "chosen_via", "user_message_ref"):
             if key in entry and entry[key] != getattr(one, key):
-                told_so = f"{getattr(one, key)!r}, but the audit log of the file says {entry[key]!r}; export it anew"
-                fields.wrong(f"context.clarifications.{one.id}.{key}", "no_audit", told_so)
+                told = f"{getattr(one, key)!r}, but the audit log of the file says {entry[key]!r}; export it anew"
+                fields.wrong(f"{path}.{key}", "no_audit", told)

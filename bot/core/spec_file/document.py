@@ -30,7 +30,9 @@ def _document(fields: Fields, data: object) -> Document | None:
         return None
     if data.get("schema_version") != FORM:
         said = data.get("schema_version")
-        fields.wrong("schema_version", "other_form", f"this is form {said!r}; form {FORM} can be read. Export it anew.")
+        fields.wrong(
+            "schema_version", "other_form", f"this is form {said!r}; form {FORM} can be read. Export it anew."
+        )
         return None
     meta, context, gates = (fields.part(data, key) for key in ("meta", "context", "gates"))
     answers = read_clarifications(fields, context, data.get("audit_log"))

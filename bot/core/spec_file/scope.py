@@ -1,4 +1,4 @@
-"""The locked scope that a file tells of, and its changes (SC-3). Whether its answers agree is judged at the import."""
+"""The locked scope that a file tells of, and its changes (SC-3). Whether the answers agree, the import judges."""
 
 from __future__ import annotations
 

@@ -41,7 +41,8 @@ class Mistake(Model):
     message: str
 
     def line(self) -> str:
-        return f"{self.path}: {self.code}: {self.message}"
+        """On one line; no path holds ": "."""
+        return f"{self.path}: {self.code}: {' '.join(self.message.split())}"
 
 
 class Told(Model):

@@ -16,11 +16,10 @@ from bot.core.spec_file import Document, read
 from bot.core.spec_record import markdown, spec_state
 from tests.core.spec.talk import DISCOVERED, SpecTalk
 
-
 ILLEGAL = ("agent_default", "auto", "recommended", "inferred", "", None, 1, "USER_RESPONSE", ...)
 NO_MESSAGE = (
-    "", ..., "the user said yes", "yes", "n/a", "-", 'none: "yes"', 'system: "accepted"', 'agent:writer: "ok"', '12: ""',
-    'auto: "accept recommendations"', 12,
+    "", ..., "the user said yes", "yes", "n/a", "-", 'none: "yes"', 'system: "accepted"', 'agent:writer: "ok"',
+    '12: ""', 'auto: "accept recommendations"', 12,
 )  # fmt: skip
 
 
@@ -127,7 +126,11 @@ CLARIFIED = "context.clarifications.0"
     ("path", "value", "code"),
     [
         *((f"{CLARIFIED}.chosen_via", via, "illegal_via") for via in ILLEGAL),
-        (f"{CLARIFIED}.chosen", "A", "illegal_via"),  # not what was recommended, yet accepted with the recommendations
+        (
+            f"{CLARIFIED}.chosen",
+            "A",
+            "illegal_via",
+        ),  # not what was recommended, yet accepted with the recommendations
         (f"{CLARIFIED}.chosen_at", "2031-01-01T00:00:00Z", "future_time"),
         (f"{CLARIFIED}.chosen_at", "yesterday", "no_time"),
         (f"{CLARIFIED}.chosen_at", "2026-01-01T00:00:00", "no_time"),
@@ -209,7 +212,9 @@ def test_an_answer_that_the_files_own_audit_log_does_not_know_is_refused() -> No
 
 def test_changes_of_the_scope_come_back_with_their_reasons() -> None:
     """SC-3 AU-1 The lock follows from the answers and the changes; a change that does not fit them is refused."""
-    talk, made = exported("/continue", "A, A", "/continue", "surfaces: 4 because it grew; leave out exchanges", "go on")
+    talk, made = exported(
+        "/continue", "A, A", "/continue", "surfaces: 4 because it grew; leave out exchanges", "go on"
+    )
     again = imported(made)
     kept = [c.model_dump(exclude={"at", "claimed_at"}) for c in again.spec.lock.changes]
     assert kept == [c.model_dump(exclude={"at", "claimed_at"}) for c in talk.spec.lock.changes]
