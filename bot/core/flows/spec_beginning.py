@@ -16,7 +16,7 @@ from bot.core.replies.phrases import PhraseBook
 from bot.core.replies.reading import Slot
 from bot.core.slots import held, spec_of
 from bot.core.spec import FIRST, Decision, Run, Spec, brief
-from bot.core.state import Request, Session
+from bot.core.state import Session
 from bot.core.turn import Turn
 
 LONGEST_NAME = 60
@@ -24,6 +24,10 @@ UNNAMED = "unnamed"
 ASK = "What shall be specified? One message: a name, and what it is about, e.g. Refunds: let shop staff give refunds"
 
 _PARENT = re.compile(r"\s+(?:based on|addendum to|parent)[ :]+(.+)$", re.IGNORECASE)
+_PREPOSITION = re.compile(
+    r"^(?:\w+ )?(?:for|about|on|of|to|für|über|zu|pour|sur|de|du|sobre|para|про|для|о|об)(?:\s+|:\s*)", re.IGNORECASE
+)
+FEWEST_WORDS = 5  # of a request that named no workflow; fewer greet, and do not say what it is about
 _OPEN: Final = Slot(number=1, form="open", topic="What it is about")
 _CHOICE: Final = Slot(number=1, letters=("A", "B"), recommended="A", labels=("one", "two"))
 
@@ -31,7 +35,7 @@ _CHOICE: Final = Slot(number=1, letters=("A", "B"), recommended="A", labels=("on
 def begin(turn: Turn, session: Session, ref: MessageRef) -> Session:
     """`/spec NAME: what it is about` goes to its first round; with nothing said, what it is about is asked first."""
     session = keep(turn, session, Spec(name=UNNAMED), policy="spec", workflow=spec.WORKFLOW)
-    if _title(session.request) is None:
+    if _title(turn, session) is None:
         run = Run(phase=FIRST, started_at=turn.at)
         session = keep(turn, session, spec_of(session).with_run(run))
         return ask(turn, session)
@@ -62,7 +66,7 @@ def said(turn: Turn, session: Session, text: str, person: Person, ref: MessageRe
 
 def from_files(turn: Turn, session: Session, person: Person, ref: MessageRef) -> bool:
     """A file that was sent instead of words gives its name. False where it has none."""
-    if _title(session.request) is None:
+    if _title(turn, session) is None:
         return False
     _named(turn, session, person, ref)
     return True
@@ -77,7 +81,7 @@ def _says_nothing(words: str, book: PhraseBook) -> bool:
 
 def _named(turn: Turn, session: Session, person: Person, ref: MessageRef) -> Session:
     """It has a name: on record, with what its parent decided, and the first phase begins."""
-    title, parent_name = _title(session.request) or (UNNAMED, None)
+    title, parent_name = _title(turn, session) or (UNNAMED, None)
     parent = _parent(turn, session, parent_name) if parent_name else None
     inherited = _decisions(parent) if parent is not None else ()
     state = spec_of(session).model_copy(
@@ -98,9 +102,16 @@ def _named(turn: Turn, session: Session, person: Person, ref: MessageRef) -> Ses
     return spec.start(turn, session, FIRST, person, ref)
 
 
-def _title(request: Request) -> tuple[str, str | None] | None:
-    """The name, and the name of the parent: `/spec Refunds v2 based on Refunds`. A file sent alone names it."""
-    first = brief(request.text).split("\n", 1)[0].strip(" “”\"':")
+def _title(turn: Turn, session: Session) -> tuple[str, str | None] | None:
+    """The name, and the name of the parent: `/spec Refunds v2 based on Refunds`. A file sent alone names it.
+
+    None where nothing says what it is about: no words, "I need a spec", or a greeting that led to the menu.
+    """
+    request = session.request
+    first = brief(request.text).split("\n", 1)[0]
+    if session.routed_by in ("trigger", "menu") and not spec_of(session).runs:  # not yet asked what it is about
+        first = _after_the_asking(turn, brief(request.text))
+    first = first.strip(" “”\"':")
     found = _PARENT.search(f" {first}")
     if found is not None:
         first = f" {first}"[: found.start()].strip()
@@ -112,6 +123,21 @@ def _title(request: Request) -> tuple[str, str | None] | None:
     if not title and parent is None:
         return None
     return quote(title)[:LONGEST_NAME] or UNNAMED, parent
+
+
+def _after_the_asking(turn: Turn, text: str) -> str:
+    """ "write a PRD for refunds" is about refunds. Words without a document in them count where they are not few."""
+    called = [name for language in turn.pack.languages for name in language.names.get(spec.WORKFLOW, ())]
+    names = "|".join(re.escape(name) for name in sorted(called, key=len, reverse=True))
+    document = re.compile(rf"(?<!\w)(?:{names})(?!\w)", re.IGNORECASE)
+    rest = ""
+    for line in text.splitlines():
+        found = document.search(line) if called else None
+        if found is not None and (about := _PREPOSITION.sub("", line[found.end() :].strip(" :,.;–—-"))):
+            return about
+        if found is None and not rest and len(line.split()) >= FEWEST_WORDS:
+            rest = line
+    return rest
 
 
 def _parent(turn: Turn, session: Session, wanted: str) -> Session | None:
