@@ -312,10 +312,6 @@ class MemorySnapshot:
         return self._tables.audit_head.get(text(chain))
 
 
-def _is_ready(row: Row, look: Row) -> bool:
-    return bool(row["ready_at"] <= look["now"] or row["created_at"] > look["jumped"])
-
-
 def _is_free(row: Row, look: Row) -> bool:
     lease = row["lease_until"] or 0
     return bool(lease <= look["now"] or lease > look["jumped"])

@@ -170,5 +170,7 @@ def _menu(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef,
         turn.audit("access.answer_refused", session, event.person, reason=refusal)
         turn.refuse(event.person, "may not answer here", refusal, session=session)
         return
+    if not event.forwarded and opening.describes(turn, session, event.text) and idle.at_the_menu(turn, event, ref):
+        return
     text = "" if event.forwarded else event.text
     opening.menu_message(turn, session, text, materials(event), ref)

@@ -297,6 +297,14 @@ def menu_message(turn: Turn, session: Session, text: str, materials: Sequence[Ma
     return turn.put(session.model_copy(update={"request": request, "stage": stage}))
 
 
+def describes(turn: Turn, session: Session, text: str) -> bool:
+    """Whether words to the menu choose none of its lines and name no workflow."""
+    stage, pack = session.stage, turn.book.packs[session.pack]
+    assert isinstance(stage, Routing)
+    words = read_menu_answer(text, stage.options, pack).kind == "words"
+    return words and route(text, (), pack, position="menu_open", menu=stage.options).outcome != "proceed"
+
+
 def _picked(turn: Turn, text: str, stage: Routing, pack: Pack) -> str | None:
     """ "the second one please" as its letter, where the menu's own reading knows only words in it."""
     if read_menu_answer(text, stage.options, pack).kind != "words":

@@ -76,6 +76,19 @@ def carries_on(text: str, book: PhraseBook, *, agreeing: bool = False) -> bool:
     )
 
 
+def second_thought(text: str, book: PhraseBook) -> bool:
+    """ "undo", "hm wait", "oops", and nothing else: it is about what has just been said, nothing new (RD-13)."""
+    classes = _classes(text, book)
+    return (
+        bool(classes)
+        and any(names & _HALTS for names in classes or ())
+        and all(names & (_HALTS | {"polite", "filler", "disagree"}) for names in classes or ())
+    )
+
+
+_HALTS = {"undo", "retract", "correct", "stop", "later", "put_off"}
+
+
 def words_of(text: str, book: PhraseBook, *classes: str) -> str | None:
     """Which one of these word classes a message consists of, beside small words; None when of none, or of two."""
     found = _classes(text, book) or []

@@ -195,6 +195,7 @@ class PhraseBook:
                         if name in _FORGIVING:
                             for word in tokenize(phrase):
                                 _remember(near, word.fold)
+        _share_ends(self._root, {})
         self._near: dict[str, tuple[str, ...]] = {key: tuple(sorted(words)) for key, words in near.items()}
         self.signature: tuple[str, ...] = tuple(texts["signature"])
         self.pasted: tuple[str, ...] = tuple(texts["pasted"])
@@ -247,6 +248,17 @@ class PhraseBook:
                     branch: dict[str, Any] = node[meant]
                     return branch
         return None
+
+
+def _share_ends(node: dict[str, Any], ends: dict[tuple[tuple[str, int], ...], dict[str, Any]]) -> None:
+    """Phrases that end alike and go on nowhere share one end: most do, and it keeps the book small."""
+    for word, following in node.items():
+        if word == "":
+            continue
+        if len(following) == 1 and "" in following:
+            node[word] = ends.setdefault(tuple(following[""].items()), following)
+        else:
+            _share_ends(following, ends)
 
 
 def _folds(phrase: str) -> Sequence[str]:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final
 
 _CJK: Final = "\u3005\u3007\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
@@ -27,7 +27,7 @@ _CHAR: Final = rf"(?P<char>[{_CJK}])"
 _MAIL: Final = r"(?<![\w.+\-])[\w.+\-]{1,64}@[\w\-]{1,63}\.[\w.\-]{1,63}"
 
 
-def _pattern(first: str, mail: str, char: str) -> re.Pattern[str]:
+def _pattern(first: str, mail: str, char: str, letter: str) -> re.Pattern[str]:
     return re.compile(
         rf"""
       {first}
@@ -46,7 +46,7 @@ def _pattern(first: str, mail: str, char: str) -> re.Pattern[str]:
       )
     | (?P<mention>(?<![\w@])@[^\W\d]\w{{1,40}})
     | (?P<num>\d+)
-    | (?P<word>{_LETTER}[{_MARKS}]*(?:{_LETTER}|[{_MARKS}]|['’ʼ`´](?={_LETTER}))*)
+    | (?P<word>{letter}(?:['’ʼ`´]?{_LETTER}|[{_MARKS}])*)
     {char}
     | (?P<mark>[\-=~–—]{{0,3}}[>→]|[^\s])
     """,
@@ -55,8 +55,14 @@ def _pattern(first: str, mail: str, char: str) -> re.Pattern[str]:
 
 
 # Only a mail address can begin with a character of the unspaced scripts: without its sign they are looked at first.
-_ADDRESSED: Final = _pattern("", f"| {_MAIL}", f"| {_CHAR}")
-_PLAIN: Final = _pattern(f"{_CHAR} |", "", "")
+_PLAIN: Final = _pattern(f"{_CHAR} |", "", "", r"[^\W\d_]")
+
+
+@cache
+def _addressed() -> re.Pattern[str]:
+    """Made when it is first needed: large character classes take milliseconds to compile."""
+    return _pattern("", f"| {_MAIL}", f"| {_CHAR}", _LETTER)
+
 
 _APOSTROPHES: Final = str.maketrans("", "", "'’ʼ`´\u200c")
 _STROKES: Final = str.maketrans({"đ": "d", "ı": "i", "ł": "l", "ø": "o", "ς": "σ"})
@@ -109,7 +115,7 @@ def tokenize(text: str) -> list[Token]:
     tokens: list[Token] = []
     last = 0
     foreign = False
-    for found in (_ADDRESSED if "@" in text else _PLAIN).finditer(text):
+    for found in (_addressed() if "@" in text else _PLAIN).finditer(text):
         kind = found.lastgroup or "mark"
         start, end = found.span()
         body = found.group()

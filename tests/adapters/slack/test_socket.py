@@ -84,12 +84,10 @@ async def test_what_was_not_committed_is_not_acknowledged(made: Rig) -> None:
         raise StoreUnavailable("restarting")
 
     made.store.before["commit"].append(away)
-    made.server.sockets.patience = 0.3
     made.server.person("Ana").say("hello")
     await made.server.deliver()
     [delivery] = made.server.outgoing.of("message")
     assert delivery.state == "waiting"
-    made.server.sockets.patience = 10
     made.clock.advance(60)
     await made.hear()
     assert delivery.state == "acknowledged"
