@@ -55,9 +55,7 @@ def _with_code(reading: Reading, text: str) -> Reading:
         return words
 
     def items(answers: Mapping[int, ItemReading]) -> dict[int, ItemReading]:
-        return {
-            n: i.model_copy(update={"text": marked(i.text), "note": marked(i.note)}) for n, i in answers.items()
-        }
+        return {n: i.model_copy(update={"text": marked(i.text), "note": marked(i.note)}) for n, i in answers.items()}
 
     proposals = tuple(p.model_copy(update={"answers": items(p.answers)}) for p in reading.proposals)
     return reading.model_copy(update={"answers": items(reading.answers), "proposals": proposals})
