@@ -265,6 +265,28 @@ def gate(
     _run(check_gate(_settings(database=db, config=config), session, phase, asked_by, as_json))
 
 
+@app.command()
+def signals(
+    session: Annotated[str, typer.Option("--session", metavar="ID", help="The specification.")],
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="Signals, one JSON object a line; - is standard input.")
+    ] = None,
+    raised_by: Annotated[str, typer.Option("--as", metavar="NAME", help="The agent that raises them.")] = "",
+    db: Db = None,
+    config: Config = None,
+) -> None:
+    """What is unclear in a specification, as JSON; with a file, an agent adds what it found. It decides nothing."""
+    from bot.cli.signals import signals as raise_and_score
+
+    raw = None
+    if file is not None:
+        try:
+            raw = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+        except OSError as error:
+            fail(f"{file}: {error.strerror or error}", 2)
+    _run(raise_and_score(_settings(database=db, config=config), session, raised_by, raw))
+
+
 @app.command("import")
 def import_(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A specification, as exported.")],

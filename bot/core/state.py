@@ -184,12 +184,13 @@ class Closing(Model):
 class Between(Model):
     """No round is open, and nothing goes on before a person's word (SP-2). What the word is about:
 
-    `go` the next step; `settled` a round without questions; `reconfirm` the locked scope; `rationale` the reason for
-    `changes`; `rerun` what a change has made doubtful; `escalation` one of its ways out; `input` the revised input.
+    `name` what it is about; `go` the next step; `settled` a round without questions; `reconfirm` the locked scope;
+    `rationale` the reason for `changes`; `rerun` what a change has made doubtful; `escalation` one of its ways out;
+    `input` the revised input.
     """
 
     kind: Literal["between"] = "between"
-    waits: Literal["go", "settled", "reconfirm", "rationale", "rerun", "escalation", "input"] = "go"
+    waits: Literal["go", "settled", "reconfirm", "rationale", "rerun", "escalation", "input", "name"] = "go"
     changes: tuple[Change, ...] = ()
     doubtful: tuple[int, ...] = ()  # phases that rest on what has changed
     card: str | None = None  # what it is asked on, where it is asked

@@ -25,6 +25,7 @@ from bot.core.flows import (
 from bot.core.flows.asked_for import begins_with_command, begins_with_token, materials
 from bot.core.flows.words import command, without_mention
 from bot.core.model import MessageRef
+from bot.core.own_words import unquoted
 from bot.core.state import Round, Routing, Session
 from bot.core.turn import Turn
 
@@ -74,7 +75,10 @@ def _whole(turn: Turn, event: MessageReceived) -> None:
 
 
 def _belongs(turn: Turn, event: MessageReceived) -> None:
-    person, ref = event.person, event.ref.model_copy(update={"quote": quote(event.text) or event.ref.quote})
+    person, ref = (
+        event.person,
+        event.ref.model_copy(update={"quote": quote(unquoted(event.text) or event.text) or event.ref.quote}),
+    )
     about = turn.about
     bare = without_mention(event.text, turn.bot_name)
     mentioned = bare is not event.text

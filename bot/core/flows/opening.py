@@ -10,7 +10,7 @@ from bot.core.capture import quote
 from bot.core.circle import entry
 from bot.core.effects import Block, Button, Message
 from bot.core.events import MessageReceived
-from bot.core.flows import fetching, handover, intake, spec
+from bot.core.flows import fetching, handover, intake, spec, spec_beginning
 from bot.core.model import Material, MessageRef, Person
 from bot.core.policies import POLICIES
 from bot.core.replies import read_reply
@@ -108,7 +108,7 @@ def start(turn: Turn, session: Session, verdict: Verdict, ref: MessageRef) -> Se
     """Begin the workflow: its round, or straight to the hand-over where there is nothing to ask (RD-17, RT-15)."""
     assert verdict.workflow is not None
     if verdict.workflow == spec.WORKFLOW:
-        return spec.begin(turn, _routed(turn, session, verdict, ref, "spec"), ref)
+        return spec_beginning.begin(turn, _routed(turn, session, verdict, ref, "spec"), ref)
     playbook = turn.book.playbooks.get(verdict.workflow)
     policy = POLICIES[playbook.policy if playbook else "playbook"]
     session = _routed(turn, session, verdict, ref, policy.name)
