@@ -48,7 +48,7 @@ class Patience:
     at_least: timedelta = timedelta(hours=6)
     lease: timedelta = timedelta(minutes=2)
     send: float = 60.0  # seconds that one send may take before it counts as failed; less than the lease
-    at_once: int = 32  # conversations served side by side
+    at_once: int = 64  # conversations served side by side
     goodbye: float = 10.0  # seconds that sends under way get at shutdown
 
 

@@ -6,6 +6,7 @@ Going down in order: first nothing new is taken in, then what is under way is fi
 from __future__ import annotations
 
 import asyncio
+import gc
 import signal
 import socket
 from collections.abc import Iterator, Mapping, Sequence
@@ -51,6 +52,7 @@ async def run_serve(settings: Settings) -> int:
                 named = replace(book, bot_names={**book.bot_names, **names})
                 async with program(settings, book=named) as running, connecting.more(stop) as pause:
                     surfaces = [await one.build(running) for one in connected]
+                    gc.freeze()  # what is there by now stays; the collector walks only what comes
                     await _serve(running, surfaces, settings, pause)
     log.info("stopped")
     return 0

@@ -12,7 +12,7 @@ SELECT envelope FROM event WHERE event_id = :event_id;
 -- name: open_conversations
 -- Where a session has not ended.
 SELECT DISTINCT conversation FROM session
-WHERE ended_at IS NULL AND state IN ('routing', 'asking', 'closing')
+WHERE ended_at IS NULL AND state IN ('routing', 'asking', 'closing', 'between')
     AND conversation >= :first AND conversation < :beyond
 ORDER BY conversation;
 
