@@ -75,7 +75,9 @@ def command(*arguments: str) -> float:
         "try:\n    main()\n"
         "finally:\n    print(peak(), file=sys.stderr)\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=True
+    )
     return float(done.stderr.split()[-1])
 
 
