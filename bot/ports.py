@@ -141,6 +141,10 @@ class Store(Protocol):
         """
         ...
 
+    async def extend(self, rows: Sequence[int], until: datetime) -> None:
+        """Go on having rows that were claimed; those that are settled or put off meanwhile stay so."""
+        ...
+
     async def settle(self, settle: Settle) -> None: ...
 
     async def release(self, platforms: Sequence[str]) -> None:

@@ -162,6 +162,12 @@ class MemoryStore:
             row["lease_until"] = micros(now + lease)
         return [outbox_row({**row, "card_message": self._card_message(row)}, decode_effect) for row in taken]
 
+    async def extend(self, rows: Sequence[int], until: datetime) -> None:
+        for number in rows:
+            row = self._open().outbox.get(number)
+            if row is not None and row["state"] == "waiting" and row["lease_until"] is not None:
+                row["lease_until"] = micros(until)
+
     async def settle(self, settle: Settle) -> None:
         _settle(self._open(), settled(settle))
 

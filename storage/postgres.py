@@ -160,6 +160,10 @@ class PostgresStore:
             await self.retry_at(row["row"], now + UNREADABLE, "this version can not read it")
             return None
 
+    async def extend(self, rows: Sequence[int], until: datetime) -> None:
+        for row in rows:  # not in one transaction: two that lock the same rows in another order wait in a circle
+            await self._one("extend", row=row, until=micros(until))
+
     async def settle(self, settle: Settle) -> None:
         row = settled(settle)
         await self._one("settle", **row)

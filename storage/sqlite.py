@@ -151,6 +151,15 @@ class SqliteStore:
         taken: list[Row] = await self._writer.ask(change)
         return [outbox_row(row, decode_effect) for row in sorted(taken, key=lambda row: row["row"])]
 
+    async def extend(self, rows: Sequence[int], until: datetime) -> None:
+        end = micros(until)
+
+        def change(connection: sqlite3.Connection) -> None:
+            for row in rows:
+                one("extend", connection, row=row, until=end)
+
+        await self._writer.ask(change)
+
     async def settle(self, settle: Settle) -> None:
         row = settled(settle)
         await self._writer.ask(lambda connection: many("settle", connection, [row]))

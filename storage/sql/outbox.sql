@@ -36,6 +36,10 @@ WHERE conversation = :conversation AND card = :card AND state = 'sent' AND messa
 ORDER BY +row DESC
 LIMIT 1;
 
+-- name: extend^
+UPDATE outbox SET lease_until = :until WHERE row = :row AND state = 'waiting' AND lease_until IS NOT NULL
+RETURNING row;
+
 -- name: retry_at^
 UPDATE outbox
 SET ready_at = :at, lease_until = NULL, attempts = attempts + 1, error = :error

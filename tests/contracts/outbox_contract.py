@@ -70,6 +70,25 @@ class OutboxContract(RawRows):
         [again] = await claim(store, START + LEASE)
         assert (again.row, again.attempts) == (first.row, 1)  # how the first try ended nobody knows
 
+    async def test_a_lease_is_extended_while_the_row_is_being_sent(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", out=(say("one"),)))
+        await store.commit(commit("e2", 0, "terminal:other", out=(say("other"),)))
+        taken = [row.row for row in await claim(store)]
+        await store.extend(taken[:1], START + 3 * LEASE)
+        assert texts(await claim(store, START + LEASE)) == ["other"]
+        assert texts(await claim(store, START + 3 * LEASE - timedelta(microseconds=1))) == ["other"]
+        assert texts(await claim(store, START + 3 * LEASE)) == ["one"]
+
+    async def test_what_is_settled_or_put_off_is_not_extended(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", out=(say("one"), say("two"))))
+        [first] = await claim(store)
+        await store.retry_at(first.row, after(5), "asked for a pause")
+        await store.extend([first.row, 999], START + 3 * LEASE)
+        [first] = await claim(store, after(5))
+        await store.settle(Settle(first.row, "m1"))
+        await store.extend([first.row], START + 3 * LEASE)
+        assert texts(await claim(store, after(6))) == ["two"]
+
     async def test_concurrent_claims_never_share_a_row(self, store: RecordStore) -> None:
         for n in range(40):
             await store.commit(commit(f"e{n}", 0, f"terminal:{n}", out=(say(str(n)),)))

@@ -146,6 +146,12 @@ class FakeStore:
             )
         return taken
 
+    async def extend(self, rows: Sequence[int], until: datetime) -> None:
+        await self._fault("extend")
+        for row in (self.rows[number - 1] for number in rows):
+            if row.waiting and row.claimed:
+                row.ready_at = until
+
     async def settle(self, settle: Settle) -> None:
         await self._fault("settle")
         self._settled(settle)
