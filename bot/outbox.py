@@ -55,6 +55,7 @@ class Patience:
 
 PAUSE = 0.25  # seconds, when something is due that is not ours to take
 AGAIN = 1.0  # seconds until the store is asked once more to take down what has been sent
+LONGEST = timedelta(hours=1)  # a row that is put off for longer was put off under a wrong clock, and is taken at once
 QUEUE = timedelta(seconds=30)  # how long a row waits here for its place's pace; for longer it goes back
 
 
@@ -146,7 +147,8 @@ class Outbox:
         """Go on having what is under way. Where that fails, the next look tries again: two thirds of it are left."""
         now = self._clock.now()
         lease = max(self._patience.lease, least)
-        if self._under_way and lease and (now >= self._extend_at or least):
+        soon = timedelta(0) < self._extend_at - now <= self._patience.lease  # and the clock has not been set back
+        if self._under_way and lease and (not soon or least):
             await self._store.extend(sorted(self._under_way), now + lease)
             self._extend_at = now + self._patience.lease / 3
 
@@ -202,7 +204,7 @@ class Outbox:
         except RateLimited as limit:
             log.info("rate_limited", conversation=row.conversation, seconds=limit.retry_after.total_seconds())
             self._not_arrived(row)
-            await self._store.retry_at(row.row, self._clock.now() + limit.retry_after, str(limit))
+            await self._store.retry_at(row.row, self._clock.now() + min(limit.retry_after, LONGEST), str(limit))
         except (TryLater, TimeoutError) as error:
             await self._put_off(row, str(error) or type(error).__name__)
         except Undeliverable as error:

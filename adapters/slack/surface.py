@@ -30,8 +30,9 @@ from adapters.slack.roots import Roots
 from adapters.slack.socket import Sockets
 from adapters.slack.transport import SlackTransport
 from adapters.slack.workspaces import OneWorkspace, Workspace, Workspaces, http_session, web_client
+from bot.faults import report
 from bot.pace import Pace
-from bot.ports import Clock, Fetcher, RateLimited, Store
+from bot.ports import Clock, Fetcher, RateLimited, Store, StoreUnavailable
 from bot.runner import Runner
 
 LONGEST_PAUSE = 30.0
@@ -179,7 +180,10 @@ class SlackSurface:
 
     async def run(self) -> None:
         if self.sockets is None:
-            await self._heard(None)
+            try:
+                await self._heard(None)
+            except Exception as error:  # noqa: BLE001 - what was missed is looked for again after the next gap
+                report("slack_back_fill_failed", error)
         async with asyncio.TaskGroup() as group:
             group.create_task(self._note(), name="slack-note")
             if self.sockets is not None:
@@ -228,7 +232,11 @@ class SlackSurface:
         return None if kept is None else datetime.fromisoformat(kept)
 
     async def _keep(self, now: datetime) -> None:
-        await self._store.keep(self._noted_as, now.isoformat())
+        """Only a note: where it can not be written now, the next one is."""
+        try:
+            await self._store.keep(self._noted_as, now.isoformat())
+        except StoreUnavailable as error:
+            report("slack_note_not_kept", error)
 
 
 async def _left(workspace: Workspace, body: Payload) -> None:

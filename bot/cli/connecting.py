@@ -31,9 +31,8 @@ class Connecting:
         self._news = asyncio.Event()  # somebody has answered, or was refused
 
     async def __aenter__(self) -> Connecting:
-        self._tasks = {name: asyncio.create_task(_connect(one), name=name) for name, one in self._platforms.items()}
-        for task in self._tasks.values():
-            task.add_done_callback(lambda _: self._news.set())
+        for name, one in self._platforms.items():
+            self._tasks[name] = asyncio.create_task(self._connect(one), name=name)
         return self
 
     async def __aexit__(
@@ -77,6 +76,12 @@ class Connecting:
         """Those that have not answered yet."""
         return [name for name, task in self._tasks.items() if not task.done()]
 
+    async def _connect(self, one: Connect) -> Connected:
+        try:
+            return await one()
+        finally:
+            self._news.set()  # not by a callback: it would come once the task has already been seen to be done
+
     async def _until_news(self, stop: asyncio.Event, pause: asyncio.Event) -> None:
         await self._nothing_new(stop, None)
         pause.set()
@@ -98,7 +103,3 @@ class Connecting:
     def _there(self) -> list[Connected]:
         """Raises what a platform has refused."""
         return [task.result() for task in self._tasks.values() if task.done()]
-
-
-async def _connect(one: Connect) -> Connected:
-    return await one()

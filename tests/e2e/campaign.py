@@ -33,10 +33,11 @@ from tests.e2e.forking import Forking, Started
 from tests.fakes.telegram import Person, TelegramServer, WallClock
 
 LEASE = "5"  # seconds, the least that can be set
-AFRESH = 5  # one in so many starts is the installed command itself
+AFRESH = 10  # one in so many starts is the installed command itself
 END = "Handed to"
 LIFE = 1.5  # seconds that a process serves, on average; some messages take more than one, and have to come through
 BUSY = 180.0  # seconds that a start may take where the machine has much else to do
+LOOK = 0.05  # seconds between a person's looks at the screen
 PATIENCE = 8.0  # seconds after which a person tries once more
 
 
@@ -188,10 +189,15 @@ class _Talk:
             await self.until(lambda: ana.say("accept recommendations"), END, silent=True)
 
     def newest(self) -> int:
-        return max(self.ana.chat.messages, default=0)
+        return next(reversed(self.ana.chat.messages), 0)
 
     def sees(self, words: str, since: int) -> bool:
-        return any(words in m.text for number, m in self.ana.chat.messages.items() if m.mine and number > since)
+        for number, message in reversed(self.ana.chat.messages.items()):  # looked at often, and there are thousands
+            if number <= since:
+                return False
+            if message.mine and words in message.text:
+                return True
+        return False
 
     async def until(self, act: Callable[[], Any], words: str, *, silent: bool = False) -> None:
         """Until the words are there, said after this began; or the end of this intake, where something crossed."""
@@ -203,7 +209,7 @@ class _Talk:
             try:
                 async with asyncio.timeout(PATIENCE * min(10, 2**tried)):
                     while not (self.sees(words, since) or self.sees(END, self.begun)):  # noqa: ASYNC110 - another process brings it about
-                        await asyncio.sleep(0.02)
+                        await asyncio.sleep(LOOK)
             except TimeoutError:
                 continue
             return
