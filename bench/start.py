@@ -14,13 +14,15 @@ from bench.figure import Figure, Goal, interleaved
 ASKFIRST = Path(sys.executable).with_name("askfirst")
 FLOOR = "import pydantic, sqlite3, asyncio"  # what any program of this kind has to load before it can do anything
 LINE = b'{"text": "hello"}\n'
-# Beyond the floor: the models of the state are built, the playbooks and phrases read, the database made. Somebody
+# Beyond the floor: the models of the state are built, packs and phrases taken in, the database made. Somebody
 # who types `askfirst chat` sees the prompt in about the time that the interpreter takes for the libraries thrice.
 START = Goal(4.0, "most")
 
 
 def figures(rounds: int) -> list[Figure]:
-    _chat()  # the first start writes the bytecode; the libraries of the floor have had theirs since they came
+    # The first start writes the bytecode and keeps what it has read of the packs (config/kept.py); the libraries of
+    # the floor have had their bytecode since they came.
+    _chat()
     ours, floor = interleaved(rounds, _chat, _imports)
     return [Figure("chat_start", ours, floor, "ms", START)]
 

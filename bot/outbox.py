@@ -49,7 +49,7 @@ class Patience:
     at_least: timedelta = timedelta(hours=6)
     lease: timedelta = timedelta(seconds=10)
     send: float = 60.0  # seconds that one send may take before it counts as failed
-    at_once: int = 32  # conversations served side by side
+    at_once: int = 64  # conversations served side by side
     goodbye: float = 10.0  # seconds that sends under way get at shutdown
 
 

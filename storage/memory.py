@@ -131,7 +131,7 @@ class MemoryStore:
 
     async def open_conversations(self, platform: str) -> Sequence[str]:
         rows = self._open().session.values()
-        waiting = [row for row in rows if row["state"] in ("routing", "asking", "closing")]
+        waiting = [row for row in rows if row["state"] in ("routing", "asking", "closing", "between")]
         places = {row["conversation"] for row in waiting}
         return sorted(place for place in places if place.startswith(text(f"{platform}:")))
 
@@ -315,10 +315,6 @@ class MemorySnapshot:
 
     async def chain_head(self, chain: str) -> Row | None:
         return self._tables.audit_head.get(text(chain))
-
-
-def _is_ready(row: Row, look: Row) -> bool:
-    return bool(row["ready_at"] <= look["now"] or row["created_at"] > look["jumped"])
 
 
 def _is_free(row: Row, look: Row) -> bool:

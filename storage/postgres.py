@@ -54,6 +54,7 @@ class PostgresStore:
         self._name = secrets.token_hex(4)
         self._writer = Writer(target, self._name)
         self._commits = Batches(self._writer.run, target.name)
+        self._abouts = Batches(self._about_all, target.name)
         self._listener: Listener | None = None
         self._hot = Hot()
         self._closed = False
@@ -87,6 +88,7 @@ class PostgresStore:
         self._hot.keep(prepared.state)
 
     def _forget(self, conversations: Sequence[str] | None) -> None:
+        self._writer.forget(conversations)
         if conversations is None:
             self._hot.clear()
         else:
@@ -94,8 +96,14 @@ class PostgresStore:
                 self._hot.forget(conversation)
 
     async def about(self, conversation: str, message: str) -> str | None:
-        row = await self._one("about", conversation=text(conversation), message=text(message))
-        return None if row is None else row["about"]
+        found: str | None = await self._abouts.ask((text(conversation), text(message)))
+        return found
+
+    async def _about_all(self, asked: list[tuple[str, str]]) -> list[str | None]:
+        """Asked for each tap and reply; those of a crowd go to the server together."""
+        conversations, messages = zip(*asked, strict=True)
+        found = await self._rows("abouts", conversations=conversations, messages=messages)
+        return [row["about"] for row in found]
 
     async def shown(self, conversation: str, message: str) -> Message | None:
         row = await self._one("shown", conversation=text(conversation), message=text(message))
@@ -220,6 +228,7 @@ class PostgresStore:
             await self._listener.close()
         try:
             await self._commits.finish()
+            await self._abouts.finish()
         finally:
             await self._writer.close()
             await self._pool.close()

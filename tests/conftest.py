@@ -6,11 +6,16 @@ In CI (`CI=true`) a test that skips itself fails, but for what no clone can hold
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Generator, Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.fakes.postgres import NoPostgres, PostgresServer
+
+# What starts of the program leave behind for the next one (config/kept.py) stays out of the home of whoever tests.
+os.environ["XDG_CACHE_HOME"] = str(Path(tempfile.gettempdir()) / f"askfirst-tests-{os.getuid()}")
 
 MAY_BE_SKIPPED = ("ASKFIRST_SPEC_DIR names no folder", "this user may not mount")
 

@@ -6,6 +6,7 @@ Going down in order: first nothing new is taken in, then what is under way is fi
 from __future__ import annotations
 
 import asyncio
+import gc
 import signal
 from collections.abc import Awaitable, Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
@@ -117,6 +118,7 @@ async def _served(
             return
         pause = await stack.enter_async_context(connecting.more(stop))
         surfaces = [await one.build(running) for one in connected]
+        gc.freeze()  # what is there by now stays; the collector walks only what comes
         await _serve(running, surfaces, settings, pause, connecting.missing)
 
 

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict
 class Model(BaseModel):
     """A frozen value. Unknown keys are refused: a typo in stored data must not pass in silence."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """As pydantic's, in a third of its time: these values hold nothing but their fields; a step copies a dozen.
@@ -55,6 +55,7 @@ class Person(Model):
     outside: bool = False  # a guest, or somebody from another organisation (RD-12)
     member: bool = False  # the platform says that they belong to this place
     groups: tuple[str, ...] = ()  # "platform:group": groups that they are in, where the platform knows any
+    zone: str | None = None  # their time zone, where the platform knows it
 
 
 class Place(Model):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 # Han, Kana, Bopomofo, Thai, Lao, Khmer, Myanmar, Yi, halfwidth Kana: https://unicode.org/reports/tr14/ (SA, ID)
@@ -17,10 +17,20 @@ SPACELESS = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005\u3007\u3040-\u312f\u31a0-\u31ff\u3400-\u4dbf\u4e00-\u9fff"
     "\ua000-\ua4cf\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
 )
-_SPACELESS = re.compile(f"[{SPACELESS}]")
 _LETTER = rf"(?![{SPACELESS}])(?:[^\W_]|[\u0300-\u036f])"  # combining marks belong to their letter
-_WORD = re.compile(rf"[{SPACELESS}]|(?:{_LETTER})+(?:['’](?:{_LETTER})+)*")
+_PLAIN_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*", re.ASCII)
 _BLANKS = re.compile(r"\s+")
+
+
+# Made when they are first needed: large character classes take milliseconds to compile.
+@cache
+def _word() -> re.Pattern[str]:
+    return re.compile(rf"[{SPACELESS}]|(?:{_LETTER})+(?:['’](?:{_LETTER})+)*")
+
+
+@cache
+def _spaceless() -> re.Pattern[str]:
+    return re.compile(f"[{SPACELESS}]")
 
 
 class Word(NamedTuple):
@@ -51,14 +61,14 @@ def words(text: str) -> tuple[Word, ...]:
 
 def _cut(text: str) -> Iterator[Word]:
     if text.isascii():  # nothing invisible in it, and folding changes no length
-        for found in _WORD.finditer(text):
+        for found in _PLAIN_WORD.finditer(text):
             yield Word(found.group().lower(), *found.span())
         return
     # Folding can change lengths (ﬁ, ß), so it happens per word; only invisible characters glue words together.
     shown = "".join(" " if unicodedata.category(c) == "Cs" else c for c in text)
     joined = [(i, c) for i, c in enumerate(shown) if unicodedata.category(c) != "Cf"]
     packed = "".join(c for _, c in joined)
-    for found in _WORD.finditer(packed):
+    for found in _word().finditer(packed):
         first, last = joined[found.start()][0], joined[found.end() - 1][0]
         yield Word(_folded(found.group()).replace("’", "'"), first, last + 1)
 
@@ -70,7 +80,7 @@ def plain_words(text: str) -> tuple[str, ...]:
 def spaceless(text: str) -> bool:
     """Whether most letters of the text belong to scripts that are written without spaces."""
     letters = [c for c in unicodedata.normalize("NFKC", text) if c.isalnum()]
-    return bool(letters) and 2 * sum(1 for c in letters if _SPACELESS.match(c)) > len(letters)
+    return bool(letters) and 2 * sum(1 for c in letters if not c.isascii() and _spaceless().match(c)) > len(letters)
 
 
 def contains(text: str, phrase: str) -> bool:
@@ -87,6 +97,10 @@ def first_of(text: str, phrases: Iterable[str]) -> str | None:
 def _stands_in(where: str, sought: str) -> bool:
     if not sought or sought not in where:
         return False
-    before = "" if _SPACELESS.match(sought[0]) or not sought[0].isalnum() else r"(?<![^\W_])"
-    after = "" if _SPACELESS.match(sought[-1]) or not sought[-1].isalnum() else r"(?![^\W_])"
+    before = r"(?<![^\W_])" if _spaced_letter(sought[0]) else ""
+    after = r"(?![^\W_])" if _spaced_letter(sought[-1]) else ""
     return re.search(before + re.escape(sought) + after, where) is not None
+
+
+def _spaced_letter(char: str) -> bool:
+    return char.isalnum() and (char.isascii() or not _spaceless().match(char))

@@ -10,7 +10,7 @@ import pytest
 import yaml
 from yaml.nodes import MappingNode, Node, SequenceNode
 
-from bot.app import load_book
+from bot.app import read_folders
 from config import yaml_nodes
 from config.settings import BUNDLED, load_settings
 from config.yaml_nodes import DEEPEST, Notes, compose
@@ -80,7 +80,7 @@ def test_each_file_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
         return plain(text, notes, loader)
 
     monkeypatch.setattr(yaml_nodes, "_compose", counting)
-    load_book(load_settings(config=BUNDLED))
+    read_folders(load_settings(config=BUNDLED))
     assert set(times.values()) == {1}
     needed = [file for file in BUNDLED.rglob("*.yaml") if file.parent.name != "commands"]  # those are for menus
     assert len(times) == len(needed)

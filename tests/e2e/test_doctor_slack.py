@@ -100,6 +100,7 @@ async def test_b46_writing_that_is_switched_off_is_named_with_the_switch(tmp_pat
         ana.type_in("lit-review this", of="words")
         ana.submit()
         await until(says(made, ana.dm, "Literature review"), "the round")
+        await until(lambda: not ana.modals, "the form closed")
         ana.press("Answer in a form")
         await until(lambda: ana.modals, "the round as a form")
         code, said = await run(made, "doctor", "--json")

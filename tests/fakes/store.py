@@ -16,7 +16,6 @@ from bot.core.events import Envelope, TimerDue
 from bot.core.state import Conversation
 from bot.ports import Commit, DueTimer, DuplicateEvent, OutboxRow, Settle, StaleRevision
 
-
 WRONG = timedelta(hours=1)  # what lies further ahead is of a clock that was set back
 
 

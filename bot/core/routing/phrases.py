@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from bot.core.routing.text import CLAUSE, SENTENCE, Token, dense, words
 
@@ -59,18 +59,53 @@ Place = tuple[int, Sequence[int]]  # where a word stands, and where the words of
 class Node:
     """One step of the word tree. `ids` are the classes that end here."""
 
-    __slots__ = ("ids", "leaf", "sizes", "stems", "typos", "words")
+    __slots__ = ("_typos", "ids", "leaf", "sizes", "stems", "words")
 
     def __init__(self) -> None:
         self.words: dict[str, Node] = {}
         self.stems: dict[str, Node] = {}
         self.sizes: tuple[int, ...] = ()
-        self.typos: dict[str, str] = {}
+        self._typos: str | dict[str, str] = ""  # slipped spellings, each followed by its word
         self.ids: tuple[int, ...] = ()
         self.leaf = False  # nothing goes on from here
 
+    def prepare(self) -> None:
+        """Stems and typing errors, once all words are in."""
+        self.leaf = not self.words and not self.stems
+        self.sizes = tuple(sorted({len(s) for s in self.stems}, reverse=True))
+        typos: dict[str, str] = {}
+        for word in self.words:
+            if len(word) >= MIN_SWAPPED and word.isalpha():
+                for shorter in _without_one(word):
+                    typos.setdefault(shorter, word)
+                if len(word) >= MIN_TYPO:
+                    typos.setdefault(word, word)
+        self._typos = " ".join([f"{slipped} {word}" for slipped, word in typos.items()])
+        self.stems = self.stems or _NO_NODES
+        self.words = self.words or _NO_NODES
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Shorter than field by field, and read in half the time: `config.kept`."""
+        return _node, (self.words, self.stems, self.sizes, self._typos, self.ids, self.leaf)
+
+    def typos(self) -> dict[str, str]:
+        """By slipped spelling, the word. Cut apart when it is first needed: most tables never are."""
+        if isinstance(self._typos, str):
+            cut = iter(self._typos.split())
+            self._typos = dict(zip(cut, cut, strict=True))
+        return self._typos
+
 
 _NOTHING: dict[int, list[int]] = {}  # most words of a message begin nothing
+
+
+def _node(*values: Any) -> Node:
+    node = Node.__new__(Node)
+    node.words, node.stems, node.sizes, node._typos, node.ids, node.leaf = values  # noqa: SLF001 - our own
+    return node
+
+
+_NO_NODES: dict[str, Node] = {}  # most nodes are ends; one empty table for all of them keeps a lexicon small
 
 
 class Lexicon:
@@ -81,7 +116,7 @@ class Lexicon:
         self.root = Node()
         self._ids: dict[str, int] = {}
         self._by_first: dict[int, list[Phrase]] = {}
-        self._words: dict[int, set[tuple[str, ...]]] = {}
+        self._words: dict[str, set[tuple[str, ...]]] = {}  # of the marks, which alone are asked for word by word
 
     # -- building --
 
@@ -102,12 +137,13 @@ class Lexicon:
                 following = branch[part] = Node()
             node = following
         for identity in identities:
-            self._words.setdefault(identity, set()).add(parts)
             if identity not in node.ids:
                 node.ids = (*node.ids, identity)
 
     def add_class(self, name: str, language: str, entries: Iterable[str]) -> None:
         for entry in entries:
+            if name.startswith("!"):
+                self._words.setdefault(f"<{name}>", set()).add(words(entry.replace("*", " "), self.variants))
             self.add_word(self.identity(f"<{name}>"), self.identity(f"<{language}.{name}>"), text=entry)
 
     def add_phrase(self, kind: str, value: str, source: str, language: str, gaps: tuple[int, int]) -> None:
@@ -121,24 +157,23 @@ class Lexicon:
         return name in self._ids
 
     def finish(self) -> None:
-        """Prepare stems and typing errors once all words are in."""
+        """Prepare stems and typing errors once all words are in. Ends that say the same become one."""
+        ends: dict[tuple[int, ...], Node] = {}
         todo = [self.root]
         while todo:
             node = todo.pop()
-            node.leaf = not node.words and not node.stems
-            node.sizes = tuple(sorted({len(s) for s in node.stems}, reverse=True))
-            for word in node.words:
-                if len(word) >= MIN_SWAPPED and word.isalpha():
-                    for shorter in _without_one(word):
-                        node.typos.setdefault(shorter, word)
-                    if len(word) >= MIN_TYPO:
-                        node.typos.setdefault(word, word)
+            node.prepare()
+            for branch in (node.words, node.stems):
+                for word, following in branch.items():
+                    if not following.words and not following.stems:
+                        branch[word] = ends.setdefault(following.ids, following)
             todo += [*node.words.values(), *node.stems.values()]
 
     # -- look-ups --
 
     def phrases_of(self, name: str) -> frozenset[tuple[str, ...]]:
-        return frozenset(self._words.get(self._ids.get(name, -1), ()))
+        """The words of a mark, such as `<!around>`."""
+        return frozenset(self._words.get(name, ()))
 
     def spans(self, tokens: Sequence[Token]) -> list[dict[int, list[int]]]:
         """For each token: class id → the token positions at which a word of that class ends."""
@@ -161,23 +196,24 @@ class Lexicon:
         """Every phrase that occurs; hidden words are passed over, as if they were not there."""
         places = _Places(tokens, spans, hidden)
         present = places.where.keys()
-        possible: dict[int, list[Phrase]] = {}
+        # Of each phrase that can occur what is behind its first word, without what may be missing and is.
+        possible: dict[int, list[tuple[Phrase, list[Element]]]] = {}
         for identity in present:
             possible[identity] = [
-                phrase
+                (phrase, [e for e in phrase.elements[1:] if not e.ids.isdisjoint(present)])
                 for phrase in self._by_first.get(identity, ())
                 if all(e.optional or not e.ids.isdisjoint(present) for e in phrase.elements)
             ]
         found: list[Match] = []
         for at, here in enumerate(spans):
-            if hidden[at]:
+            if not here or hidden[at]:
                 continue
             tried: set[str] = set()  # several classes of a word may begin the same phrase
             for identity in here:
-                for phrase in possible[identity]:
+                for phrase, rest in possible[identity]:
                     if (opens[at] or not phrase.opens) and phrase.key not in tried:
                         tried.add(phrase.key)
-                        hit = _match(phrase, at, places)
+                        hit = _match(phrase, rest, at, places)
                         if hit is not None:
                             found.append(hit)
         return found
@@ -226,11 +262,9 @@ class _Places:
         return found[0] if len(found) == 1 else [end for ends in found for end in ends]
 
     def within(self, ids: frozenset[int], first: int, reach: int, *, far: bool) -> Sequence[Place]:
-        """Those from `first` on with at most `reach` words between; a clause ends the search, unless `far`."""
+        """Those from `first` on with words between, `reach` at most; a clause ends the search, unless `far`."""
         if first >= self.size or (not far and self.opens[first]):
             return ()
-        if not reach:
-            return ((first, self.ends(ids, first)),) if not ids.isdisjoint(self.spans[first]) else ()
         order, places = self.of(ids)
         start = end = bisect_left(order, first)
         most, clause, numbers, clauses = self.order[first] + reach, self.clause[first], self.order, self.clause
@@ -272,7 +306,7 @@ def _steps(node: Node, form: str) -> list[Node]:
             stem = node.stems.get(form[:size])
             if stem is not None:
                 found.append(stem)
-    if not found and len(form) >= MIN_SWAPPED and node.typos:
+    if not found and len(form) >= MIN_SWAPPED and not node.leaf:
         meant = _meant(node, form)
         if meant:
             found.append(node.words[meant])
@@ -281,8 +315,11 @@ def _steps(node: Node, form: str) -> list[Node]:
 
 def _meant(node: Node, form: str) -> str | None:
     """The word that was meant, if exactly one slip away: a letter more, less, other (in long words), or swapped."""
+    typos = node.typos()
+    if not typos:
+        return None
     for candidate in (form, *_without_one(form)):
-        word = node.typos.get(candidate)
+        word = typos.get(candidate)
         if word and word[0] == form[0] and _one_slip(word, form):
             return word
     return None
@@ -305,21 +342,29 @@ def _without_one(word: str) -> list[str]:
     return [word[:i] + word[i + 1 :] for i in range(len(word))]
 
 
-def _match(phrase: Phrase, at: int, places: _Places) -> Match | None:
+def _match(phrase: Phrase, rest: Sequence[Element], at: int, places: _Places) -> Match | None:
     """Follow the phrase from `at`; the set of places reached stays small, so the work per place is bounded."""
-    spans, step = places.spans, places.step
+    spans, step, opens, size = places.spans, places.step, places.opens, places.size
     begins = phrase.elements[0].ids
-    reached = {  # next token → words named so far, as bits from `at` on
-        end: (1 << (end - at)) - 1 for identity, ends in spans[at].items() if identity in begins for end in ends
-    }
-    for ids, optional, reach, far in phrase.elements[1:]:
-        if optional and not places.of(ids)[0]:
-            continue
+    reached: dict[int, int] = {}  # next token → words named so far, as bits from `at` on
+    for identity, ends in spans[at].items():
+        if identity in begins:
+            for end in ends:
+                reached[end] = (1 << (end - at)) - 1
+    for ids, optional, reach, far in rest:
         following = dict(reached) if optional else {}
         for place, named in reached.items():
-            for here, ends in places.within(ids, step[place], reach, far=far):
+            first = step[place]
+            near: Sequence[Place]
+            if reach:
+                near = places.within(ids, first, reach, far=far)
+            elif first >= size or (opens[first] and not far) or ids.isdisjoint(spans[first]):
+                continue
+            else:
+                near = ((first, places.ends(ids, first)),)
+            for here, stops in near:
                 passed = 1 << (here - at)
-                for end in ends:
+                for end in stops:
                     more = named | ((1 << (end - at)) - passed)
                     if end not in following or more.bit_count() > following[end].bit_count():
                         following[end] = more
