@@ -67,13 +67,13 @@ class Connected:
 Connect = Callable[[], Awaitable[Connected]]
 
 
-def wanted(settings: Settings) -> list[Connect]:
-    """Those that have a token."""
-    found: list[Connect] = []
+def wanted(settings: Settings) -> dict[str, Connect]:
+    """Those that have a token, by name."""
+    found: dict[str, Connect] = {}
     if settings.telegram.token is not None:
-        found.append(lambda: _telegram(settings))
+        found[telegram.TelegramSurface.platform] = lambda: _telegram(settings)
     if wants_slack(settings):
-        found.append(lambda: _slack(settings.slack))
+        found[slack.SlackSurface.platform] = lambda: _slack(settings.slack)
     if not found:
         raise BadSettings(NOTHING)
     return found
