@@ -120,11 +120,11 @@ def slack_manifest(
     config: Config = None,
 ) -> None:
     """The manifest of the Slack app, as JSON: paste it into api.slack.com/apps."""
-    from bot.cli.platforms import slack_app
+    from bot.cli import on_slack
 
     if http is not None and not http.startswith("https://"):
         fail("--http wants an https address, such as https://bot.example.org", 2)
-    typer.echo(json.dumps(slack_app(_settings(config=config), http), ensure_ascii=False, indent=2))
+    typer.echo(json.dumps(on_slack.app(_settings(config=config), http), ensure_ascii=False, indent=2))
 
 
 # -- programs for programs -----------------------------------------------------------------------------------------
