@@ -32,6 +32,25 @@ db_app = typer.Typer(no_args_is_help=True, help="The database.")
 app.add_typer(audit_app, name="audit")
 app.add_typer(db_app, name="db")
 
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+        from platform import python_version
+
+        typer.echo(f"askfirst {version('askfirst')} (Python {python_version()})")
+        raise typer.Exit
+
+
+@app.callback()
+def program(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
 Db = Annotated[str | None, typer.Option("--db", metavar="FILE", help="Database; else ASKFIRST_DATABASE.")]
 Config = Annotated[
     Path | None, typer.Option("--config", metavar="DIR", help="Folder with packs/, phrases/ and commands/.")
