@@ -21,7 +21,7 @@ from bot.core.events import (
 )
 from bot.core.flows import hours, opening
 from bot.core.flows.commands import name_of, where
-from bot.core.state import Between, Owed, Round, Session
+from bot.core.state import Between, Owed, Round, Routing, Session
 from bot.core.turn import Turn
 
 MOST_SHOWN = 3  # rounds shown again in one place; the rest are named
@@ -59,6 +59,10 @@ def posted(turn: Turn, event: MessagePosted) -> None:
             turn.audit("delivery.restored", session, card=event.card)
             session = _keep(turn, session.model_copy(update={"undelivered": None}))
         stage = session.stage
+        if isinstance(stage, Routing) and event.card == session.id and stage.order is None and not event.unsure:
+            session = _keep(
+                turn, session.model_copy(update={"stage": stage.model_copy(update={"order": event.order})})
+            )
         if isinstance(stage, Between) and stage.card == event.card and stage.order is None and not event.unsure:
             session = _keep(
                 turn, session.model_copy(update={"stage": stage.model_copy(update={"order": event.order})})
