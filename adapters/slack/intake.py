@@ -37,7 +37,7 @@ from bot.core.events import (
     Ignored,
     MessageReceived,
 )
-from bot.ports import Handled, Store
+from bot.ports import Handled, Store, readable
 from bot.runner import Runner
 
 PARKED = shelf(PLATFORM)
@@ -134,7 +134,10 @@ class Intake:
             self.directory.own(workspace.me.team, str(channel), made.event.person.id.removeprefix(f"{PLATFORM}:"))
         if isinstance(made, Ignored):
             return await self._aside(body, made)
-        await self._handled(await self.belonging.where(made, body, known))
+        made = await self.belonging.where(made, body, known)
+        handled = await self._handled(made)
+        if handled.reply is not None:  # nothing could be stored of it: said at once, or not at all
+            self._answer(self.transport.reply(made, handled.reply))
         return {}
 
     async def _act(self, workspace: Workspace, body: Body) -> Ack:
@@ -244,7 +247,7 @@ class Intake:
         at = event.get("event_ts") if isinstance(event, Mapping) else None
         for channel in self.directory.of_owner(workspace.me.team, identity):
             conversation = conversation_of(workspace.me.team, channel)
-            state = await self.store.load(conversation)
+            state = await readable(self.store, conversation)
             session = None if state is None else state.current
             if state is None or session is None or session.undelivered is not None:
                 continue
