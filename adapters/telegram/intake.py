@@ -138,10 +138,14 @@ class Intake:
         return handled
 
     async def _changed(self, standing: Standing) -> Ignored:
-        """Where the bot may write, or no longer may: told to each conversation there that has something open."""
+        """Where the bot may write, or no longer may: told to each conversation there that has something open.
+
+        The place itself learns it also with nothing open: a result may not have arrived there.
+        """
         event = PlaceRestored() if standing.lost is None else PlaceLost(reason=standing.lost)
         told = 0
-        for conversation in await self._store.open_conversations(PLATFORM):
+        open_ = await self._store.open_conversations(PLATFORM)
+        for conversation in dict.fromkeys((*open_, standing.conversation)):
             if not standing.concerns(conversation):
                 continue
             state = await readable(self._store, conversation)

@@ -240,3 +240,40 @@ def test_rp7_other_letters_after_other_files(menu: Talk) -> None:
     menu.says("ana", "", order=10, materials=(file, papers))
     assert menu.says("ana", "a", order=9).reason == "older than the menu"
     assert menu.says("ana", "a", order=11).outcome == "accepted"
+
+
+# -- a result that did not arrive ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("found", ["restored", "an act"])
+def test_ch7_a_result_that_was_given_up_is_handed_over_once_more(talk: Talk, found: str) -> None:
+    """CH-7 RT-15 CA-4: once, when the place is found again; not again after that."""
+    talk.says("ana", "A")
+    talk.rings("grace:s000000001")
+    talk.happens(DeliveryFailed(card=None, session="s000000001", reason="blocked", place=True))
+    assert talk.state is not None
+    assert talk.state.sessions[0].undelivered == "blocked"
+    made = talk.happens(PlaceRestored()) if found == "restored" else talk.says("ana", "/help")
+    results = [e for e in made.effects if isinstance(e, Say) and e.message.files]
+    assert len(results) == 1
+    assert "did not arrive" in plain(results[0].message)
+    assert talk.happens(PlaceRestored()).outcome == "ignored"
+    assert not any(isinstance(e, Say) and e.message.files for e in talk.says("ana", "/status").effects)
+
+
+def test_ch7_a_message_that_is_refused_by_itself_is_not_offered_again(talk: Talk) -> None:
+    """It would be refused again; /export gives it."""
+    talk.says("ana", "A")
+    talk.rings("grace:s000000001")
+    talk.happens(DeliveryFailed(card=None, session="s000000001", reason="too large"))
+    assert talk.happens(PlaceRestored()).outcome == "ignored"
+
+
+def test_ch7_the_requester_learns_that_a_result_did_not_arrive() -> None:
+    shared = Talk(shared=True)
+    shared.says("ana", "review my paper", addressed=True)
+    shared.says("ana", "1: A", about="s000000001.1")
+    shared.rings("grace:s000000001")
+    made = shared.happens(DeliveryFailed(card=None, session="s000000001", reason="removed", place=True))
+    assert "The result is kept" in said(made)[0]
+    assert [e.only_to for e in made.effects if isinstance(e, Say)] == ["x:ana"]
