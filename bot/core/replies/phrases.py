@@ -125,6 +125,11 @@ WORD_CLASSES: Final[Mapping[str, str]] = {
     "judged": "what is said of a question or its options: is a good question, doesn't apply",
     "to_bot": "what the bot is asked to do with the conversation: remind me, show the options",
     "closing": "how a letter ends: best regards",
+    "occasion": "what people gather for or are away for, so that an answer may wait for it: board meeting, lunch",
+    "awaits": "begins what is waited for: after, once",
+    "ended": "ends what is waited for, in scripts where it comes last: 之后, のあと",
+    "nothing": "no option at all, before a verb of fitting: nothing",
+    "fits": "whether something fits, of the options: works, suits",
     # words that change nothing
     "polite": "greetings, thanks, please",
     "filler": "function words allowed in an acceptance: with, your, of, the",

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from bot.core.replies.doubt import may_wait
 from bot.core.replies.labels import by_label
 from bot.core.replies.letters import after_letter, corrected, lettered
 from bot.core.replies.message import Message
@@ -159,6 +160,8 @@ def _free_text(msg: Message, start: int, end: int, slot: Slot, said: str) -> Val
         return Value("unclear", said=said)
     if code := aside(msg, start, end):
         return Value(code, said=said, complete=False)
+    if may_wait(msg, start, end):
+        return Value("deferred", said=said, kept=said, complete=False)
     return Value("other", text=said, said=said, complete=False)
 
 
