@@ -17,6 +17,7 @@ from bot.core.replies.message import Message
 _LONGEST: Final = 10  # tokens; a longer sentence says what is to be
 _LONGEST_DENSE: Final = 16  # of scripts with a token a character
 _MOST_BETWEEN: Final = 4  # "the board of our club meets …"
+_SPOKEN_OUT: Final = 4  # tokens; fewer may be a question whose mark was left out, "cuando empieza"
 _BEFORE: Final = ("article", "opener", "subject", "for", "filler", "adverb")
 _BEHIND: Final = (
     "adverb", "article", "filler", "for", "polite", "self", "speaker", "pointer", "time", "copula", "subject", "and",
@@ -30,7 +31,9 @@ def may_wait(msg: Message, start: int, end: int) -> bool:
     dense = start < end and msg.tokens[start].kind == "char"
     if not msg.has("occasion") or not 1 < end - start <= (_LONGEST_DENSE if dense else _LONGEST):
         return False
-    if any(msg.is_edge(i) or msg.is_mark(i, ":()") for i in range(start, end)) or msg.places("scene", start, end):
+    if any(msg.is_edge(i) or msg.is_mark(i, ":()") for i in range(start, end)):
+        return False
+    if any(not msg.at("adverb", i) for i in msg.places("scene", start, end)):
         return False
     if any(msg.tokens[i].kind == "num" for i in range(start, end)):
         return False
@@ -48,6 +51,14 @@ def may_wait(msg: Message, start: int, end: int) -> bool:
         over = any(msg.at("ended", i) == end for i in range(behind + 1, end))
         return over or bool(told)
     return bool(told) and (behind == first or told[0] <= first or behind < told[0] <= behind + _MOST_BETWEEN)
+
+
+def tells_when(msg: Message, start: int, end: int) -> bool:
+    """ "When the order is shipped": no question, though it begins like one; in "when is it shipped" the verb is first."""
+    stop = msg.at("awaits", start, end)
+    if not stop or stop >= end or msg.is_mark(end - 1, "?") or msg.any_at(("copula", "question"), stop):
+        return False
+    return end - start >= _SPOKEN_OUT or bool(msg.any_at(("subject", "self", "speaker"), stop, end))
 
 
 def unfit(msg: Message, start: int, end: int) -> bool:

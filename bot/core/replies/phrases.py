@@ -91,6 +91,7 @@ WORD_CLASSES: Final[Mapping[str, str]] = {
     "suffix": "what may follow a number: st, nd, and the particles of Korean, Japanese, Chinese",
     "option": "a noun for an option: option, letter",
     "for": "between value and number, or before a number: for, on",
+    "said_for": "between own words and the number of their question: for",
     "commit": "commits to a choice, in the middle of a sentence too: lets go with",
     "otherwise": "what is left of the same question, not the other questions: otherwise",
     "lead": "words before a value that add nothing: I take, is, let's go with",

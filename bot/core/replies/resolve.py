@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from bot.core.replies import wording
 from bot.core.replies.company import conditioned, in_company
@@ -288,7 +289,11 @@ def _accepted(
 
 
 def _nested(msg: Message, sums: Sums, statements: Sequence[Statement]) -> bool:
-    """ "#3 2: B, rest default": what could not be placed names another question, which "the rest" would then take."""
+    """ "#3 2: B, rest default": what could not be placed names another question, which "the rest" would then take.
+    In "1: 2B, rest default" the first number names the round, or is a slip."""
+    items = [s for s in statements if s.kind == "item"]
+    if any(a.start == b.first and a.bound and not a.forced for a, b in pairwise(items)):
+        return True
     unread = (s for s in statements if any(sums.values.get(n, _READ).kind == "unclear" for n in s.numbers))
     return any(item_within(msg, s.start, s.end) for s in unread)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from bot.core.replies.doubt import may_wait, unfit
+from bot.core.replies.doubt import may_wait, tells_when, unfit
 from bot.core.replies.message import Message
 from bot.core.replies.own import aside
 from bot.core.replies.reading import Slot
@@ -89,7 +89,8 @@ def _by_class(msg: Message, start: int, at: int, end: int, slot: Slot, said: str
     if may_wait(msg, start, end) and not msg.is_mark(end - 1, "?"):
         return Value("deferred", said=said, kept=said)
     if asks(msg, start, end):
-        return Value("question", said=said)
+        depends = tells_when(msg, start, end)
+        return Value("tentative", said=said, kept=said) if depends else Value("question", said=said)
     if any(msg.at("suggestion", i, end) for i in msg.places("suggestion", start, end)):
         return Value("tentative", said=said)
     for name in ("delegate", "recommended"):
@@ -117,6 +118,8 @@ def _by_class(msg: Message, start: int, at: int, end: int, slot: Slot, said: str
         if not stop:
             continue
         if kind == "none":
+            if aside(msg, start, end):
+                return Value("other", said=said)  # 选项都不对
             return _none(msg, at if msg.at(name, at, end) else start, stop, end, said)
         if kind == "negative_only" and not msg.letter(skip_leads(msg, stop, end), end):
             continue
@@ -125,8 +128,7 @@ def _by_class(msg: Message, start: int, at: int, end: int, slot: Slot, said: str
             continue  # "skip logic", "pass the token on": an own answer
         if kind == "multiple" and stop < end and not msg.is_edge(stop):
             continue
-        timed = kind == "deferred" and end - start > 1 and msg.at("time", start, end) == end
-        return Value(kind, said=said, kept=said if timed else None)  # "after lunch" may say when the thing happens
+        return _timed(msg, start, end, Value(kind, said=said))
     stop = msg.at("other", at, end)
     if stop:
         return other_words(msg, stop, end, said)
@@ -169,11 +171,17 @@ def _deferred(msg: Message, start: int, at: int, end: int, said: str) -> Value |
         stop = msg.any_at(("later", "put_off"), i, end)
         whole = stop >= end or msg.is_edge(stop) or bool(msg.any_at(("time", "for", "note", "polite"), stop))
         if stop > i + 1 and (whole or msg.acts(stop) or stop - i > 2):
-            return put_off
+            return _timed(msg, start, end, put_off)
         asked = msg.at("postpone", i, end)
         if asked > i + 1 and (asked >= end or msg.any_at(("for", "time"), asked)):
             return put_off
     return None
+
+
+def _timed(msg: Message, start: int, end: int, value: Value) -> Value:
+    """ "After lunch" may say when the thing asked about happens."""
+    timed = value.kind == "deferred" and end - start > 1 and msg.at("time", start, end) == end
+    return replace(value, kept=value.said) if timed else value
 
 
 def _ends_in_name(msg: Message, i: int, end: int) -> bool:
