@@ -19,9 +19,9 @@ from bot.core.events import (
     MessageReceived,
     PlaceLost,
 )
-from bot.core.flows import opening
+from bot.core.flows import hours, opening
 from bot.core.flows.commands import name_of, where
-from bot.core.state import Between, Round, Session
+from bot.core.state import Between, Owed, Round, Session
 from bot.core.turn import Turn
 
 MOST_SHOWN = 3  # rounds shown again in one place; the rest are named
@@ -119,7 +119,7 @@ def _tell_requester(turn: Turn, session: Session, reason: str) -> None:
 def restored(turn: Turn) -> None:
     """What is open is offered again, once (b35, b41). The mark is lifted when it has arrived (CA-4)."""
     turn.set(unreachable=None)
-    if not _show_again(turn, "I can write here again.", "restored"):
+    if not _show_when_heard(turn, "I can write here again.", "restored"):
         turn.ignore("nothing is open here")
 
 
@@ -127,7 +127,7 @@ def away(turn: Turn, event: BotAway) -> None:
     """Some messages are lost: said where something is open, and what is open is shown again (P29, RD-6)."""
     gap = f"I was away from {_moment(event.since)} to {_moment(event.until)} UTC."
     lead = f"{gap} What was sent before {_moment(event.lost_before)} did not reach me; please send it again."
-    if _show_again(turn, lead, "away"):
+    if _show_when_heard(turn, lead, "away"):
         turn.audit("delivery.gap", since=event.since.isoformat(), until=event.until.isoformat())
     else:
         turn.ignore("nothing is open here")
@@ -137,9 +137,32 @@ def _moment(at: object) -> str:
     return f"{at:%d %B %H:%M}"
 
 
+def _show_when_heard(turn: Turn, lead: str, why: str) -> bool:
+    """At once, or when the quiet hours are over (CH-6); whether there is anything to show."""
+    waiting = _waiting(turn)
+    people = tuple({s.requester.id: s.requester for s in waiting}.values())
+    if waiting and hours.heard_from(turn, turn.at, people) > turn.at:
+        before = turn.state.owed
+        turn.set(owed=Owed(lead=lead if before is None else f"{before.lead} {lead}", why=why))
+        return True
+    return _show_again(turn, lead, why)
+
+
+def show_owed(turn: Turn) -> None:
+    """The quiet hours are over."""
+    owed = turn.state.owed
+    turn.set(owed=None)
+    if owed is not None and not _show_again(turn, owed.lead, owed.why):
+        turn.ignore("nothing is open here any more")
+
+
+def _waiting(turn: Turn) -> list[Session]:
+    return [s for s in turn.state.sessions if s.stage.kind in ("asking", "routing")]
+
+
 def _show_again(turn: Turn, lead: str, why: str) -> bool:
     """Every open round as one compact card, the active one first; whether there was anything to show."""
-    waiting = [s for s in turn.state.sessions if s.stage.kind in ("asking", "routing")]
+    waiting = _waiting(turn)
     waiting.sort(key=lambda s: (s.id != turn.state.active, -s.number))
     for number, session in enumerate(waiting[:MOST_SHOWN]):
         _again(turn, session, (lead,) if number == 0 else (), why)

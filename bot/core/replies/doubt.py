@@ -1,7 +1,8 @@
 """Free words that may be an answer as well as a reason why there is none: asked about, with the words kept.
 
-    waits := awaits … occasion … | occasion … (ended | time)       "after the board meeting", "the board meets on Friday"
-    unfit := nothing … fits                                         "rien ne va", "nothing here works for us"
+    waits := awaits … occasion … | occasion … (ended | time)     "after the board meeting", "the board meets today"
+    when  := awaits …, and more than a question                  "when the order is shipped"
+    unfit := nothing … fits                                      "rien ne va", "nothing here works for us"
 
 What is waited for are occasions of the people who might answer; what happens in the product ("after each order") is
 an own answer. Whether a sentence with an occasion in it answers the question, nobody can tell from the sentence: one
@@ -54,7 +55,8 @@ def may_wait(msg: Message, start: int, end: int) -> bool:
 
 
 def tells_when(msg: Message, start: int, end: int) -> bool:
-    """ "When the order is shipped": no question, though it begins like one; in "when is it shipped" the verb is first."""
+    """ "When the order is shipped": no question, though it begins like one. In "when is it shipped" the verb comes
+    first."""
     stop = msg.at("awaits", start, end)
     if not stop or stop >= end or msg.is_mark(end - 1, "?") or msg.any_at(("copula", "question"), stop):
         return False

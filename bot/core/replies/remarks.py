@@ -124,8 +124,8 @@ def with_note(msg: Message, letter: str, after: int, end: int, slot: Slot, said:
 
 
 def _wondered(msg: Message, i: int, end: int) -> str | None:
-    """ "B differs from A how?", 3のDってどういう意味？: one sentence with the letter, and it asks. In "B can we change
-    it later?" a question of its own follows."""
+    """ "B differs from A how?", 3のDってどういう意味？: one sentence with the letter, and it asks. In "B will that
+    work?" a question of its own follows."""
     edge = i
     while edge < end and not (msg.is_edge(edge) or msg.is_mark(edge, "-(:") or msg.tokens[edge].kind == "mention"):
         edge += 1
