@@ -150,18 +150,22 @@ def _read_anew(name: str, settings: Settings) -> Read:
 
 def read_folders(settings: Settings) -> Read:
     """Packs, playbooks and phrases from their files, each of them read and checked."""
+    from config.packs_loader import BUNDLED as BUNDLED_PACKS
     from config.playbooks_loader import load_playbooks
     from config.times_loader import load_times
 
     packs = load_packs(settings)
     playbooks: dict[str, Playbook] = {}
-    for place in sorted(p for p in _folder(settings, "packs").iterdir() if (p / "playbooks").is_dir()):
+    places = sorted(p for p in _folder(settings, "packs").iterdir() if (p / "playbooks").is_dir())
+    for place in places:
         found = load_playbooks(place / "playbooks", deny=settings.deny_names)
         if twice := playbooks.keys() & found.keys():
             raise BadSettings(
                 f"{place / 'playbooks'}: another pack has a playbook for {', '.join(sorted(twice))} too."
             )
         playbooks |= found
+    for part in sorted(p.parent for p in BUNDLED_PACKS.glob("*/part.yaml") if p.parent not in places):
+        playbooks = load_playbooks(part / "playbooks", deny=settings.deny_names) | playbooks  # for `include`
     return packs, playbooks, phrase_book(settings), load_times(_folder(settings, "times"))
 
 

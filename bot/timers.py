@@ -14,7 +14,7 @@ from bot.ports import Clock, DueTimer, Store, readable
 from bot.runner import Runner
 
 BATCH = 100  # timers taken in one look
-LEASE = timedelta(seconds=30)  # for firing it; after a failure nobody looks at the timer until this has passed
+LEASE = timedelta(seconds=10)  # for firing it; after a failure nobody looks at the timer until this has passed
 PAUSE = 0.25  # seconds, when something is due that is not ours to take
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

@@ -44,6 +44,8 @@ def check_paths(paths: Sequence[Path], *, deny: Sequence[str] = ()) -> list[Prob
         if not exists:
             problems.append(Problem(str(path), 0, "refused", "not_found", "there is no such file or folder"))
             continue
+        if not found:
+            problems.append(Problem(str(path), 0, "refused", "nothing_here", "no YAML or JSON file is in it"))
         for file in found:
             files.setdefault(file, path == file)
     for file, named in files.items():

@@ -1,7 +1,7 @@
 """Reads a pack's folder: `pack.yaml`, `routes.yaml`, `phases.yaml`, `menus.yaml`, `triggers/*.yaml`.
 
-A pack can take in workflows that several packs share: `include: [spec]` reads `part.yaml` of the folder beside it.
-A workflow that the pack lists itself stands as it is there.
+A pack can take in workflows that several packs share: `include: [spec]` reads `part.yaml` of the folder beside it, or
+of the one that ships with the program. A workflow that the pack lists itself stands as it is there.
 
 All mistakes are told at once, each as `file:line: what is wrong`.
 """
@@ -21,6 +21,8 @@ from bot.core.routing.pack import GENERAL_COMMANDS, Menus, Pack, PhaseRules, Wor
 from bot.core.routing.phrases import Lexicon
 from config.yaml_nodes import Notes, compose, read_text
 
+BUNDLED = Path(__file__).parent / "packs"
+
 M = TypeVar("M", bound=Model)
 
 
@@ -35,7 +37,7 @@ class PackRefused(Exception):
 class PackFile(Model):
     name: str
     title: str
-    include: tuple[str, ...] = ()  # neighbouring folders with a `part.yaml`
+    include: tuple[str, ...] = ()  # neighbouring folders with a `part.yaml`, or bundled ones
     marks_from: str | None = None  # the neighbouring pack whose languages' marks (negation, topics, …) are used too
 
 
@@ -154,7 +156,7 @@ def load_pack(folder: Path, read: dict[Path, yaml.Node | None] | None = None) ->
         problems.append(f"{folder / 'triggers'}:1: holds no language; add one file a language, e.g. en.yaml")
     languages += [(source, language) for source, part in parts for language in part.languages]
     if about and about.marks_from:
-        languages += _marks_of(folder.parent / about.marks_from, head, read)
+        languages += _marks_of(_neighbour(folder, about.marks_from), head, read)
     lexicon = _compiled([(s, lang) for s, lang in languages if lang], problems)
     if problems or about is None or listed is None or shown is None or rules is None:
         raise PackRefused(problems)
@@ -183,15 +185,22 @@ def load_part(path: Path) -> PartFile:
     return part
 
 
+def _neighbour(folder: Path, name: str) -> Path:
+    """A folder that the pack names: beside its own, else among the bundled ones."""
+    own = folder.parent / name
+    return own if own.is_dir() else BUNDLED / name
+
+
 def _parts_of(
     folder: Path, head: Source, names: Sequence[str], read: dict[Path, yaml.Node | None]
 ) -> list[tuple[Source, PartFile]]:
     """The shared workflows that a pack takes in."""
     found: list[tuple[Source, PartFile]] = []
     for place, name in enumerate(names):
-        path = folder.parent / name / "part.yaml"
+        path = _neighbour(folder, name) / "part.yaml"
         if not path.is_file():
-            head.report(("include", place), f"there is no {path}; `include` names a folder beside this pack's")
+            why = "`include` names a folder beside this pack's, or a bundled one"
+            head.report(("include", place), f"there is no {folder.parent / name / 'part.yaml'}; {why}")
             continue
         source = Source(path, head.problems, read)
         part = source.read(PartFile)

@@ -298,12 +298,12 @@ class Settings(BaseSettings):
         default=(), description="names of customers and the like, which no question may hold; a JSON list"
     )
     lease_seconds: float = Field(
-        default=120.0,
-        ge=20,  # half of it has to be enough for a message in several parts, one a second
+        default=10.0,
+        ge=5,
         le=3600,
         description=(
             "with several workers on PostgreSQL: how long a worker that died keeps the others from a message that it "
-            "was sending; a send that takes half as long counts as failed"
+            "was sending, and from polling in its place"
         ),
     )
     access: AccessSettings = AccessSettings()

@@ -75,7 +75,7 @@ class Attendance:
         now = self._clock.now()
         if news:
             self.heard = now
-        if news or self._told is None or now - self._told >= NOTE_EVERY:
+        if news or self._told is None or abs(now - self._told) >= NOTE_EVERY:
             heard = None if self.heard is None else self.heard.isoformat()
             await self._store.keep(self._key, json.dumps({"offset": offset, "at": now.isoformat(), "heard": heard}))
             self._told = now
@@ -102,7 +102,7 @@ class Attendance:
     async def conflict(self, what: str) -> None:
         """Noted for `/status` and for `askfirst doctor`."""
         now = self._clock.now()
-        fresh = self._conflict is None or now - self._conflict[1] >= NOTE_EVERY or self._conflict[0] != what
+        fresh = self._conflict is None or abs(now - self._conflict[1]) >= NOTE_EVERY or self._conflict[0] != what
         if fresh:
             await self._store.keep(self._conflict_key, json.dumps({"at": now.isoformat(), "what": what}))
             self._conflict = what, now

@@ -5,9 +5,10 @@ A card that is redrawn changes where it stands. When it has no buttons left it s
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 
-from prompt_toolkit.formatted_text import FormattedText
+from prompt_toolkit.formatted_text import ANSI, FormattedText, to_formatted_text
 from rich.cells import cell_len
 from rich.console import Console
 from rich.panel import Panel
@@ -15,7 +16,7 @@ from rich.text import Text
 
 from adapters.limits import plain
 from adapters.terminal.codec import Line, Shown
-from bot.core.effects import Block, Button, File
+from bot.core.effects import Button, File, Message
 
 STYLES = {"plain": "", "bold": "bold", "italic": "italic", "code": "cyan"}
 KINDS = {"heading": "bold", "topic": "bold", "answered": "green", "hint": "dim"}
@@ -35,6 +36,7 @@ class Board:
         self._redraw = redraw
         self._person = person
         self._card: Shown | None = None
+        self._painted: dict[tuple[Message, int], str] = {}  # the standing card, by the width it was painted for
 
     @property
     def message(self) -> str | None:
@@ -64,12 +66,8 @@ class Board:
         parts: list[tuple[str, str]] = []
         if self._card is not None:
             if not self._too_tall(self._card):
-                for block in self._card.content.blocks:
-                    parts += [("", "\n")] if block.gap and parts else []
-                    parts += [(_style(block, span.style), visible(span.text)) for span in block.spans]
-                    parts.append(("", "\n"))
-            keys = "   ".join(f"#{n} {visible(b.label)}" for n, b in enumerate(self.buttons, 1))
-            parts.append(("ansicyan", f"{keys}\n"))
+                parts += [(part[0], part[1]) for part in to_formatted_text(ANSI(self._paint(self._card.content)))]
+            parts.append(("ansicyan", f"{self._keys()}\n"))
         parts.append(("bold", "> "))
         return FormattedText(parts)
 
@@ -77,6 +75,10 @@ class Board:
         """What the person said or pressed, as it scrolls by."""
         label = next((b.label for b in self.buttons if line.press and b.token == line.press.button), "")
         self._console().print(Text(visible(f"> [{label}]" if line.press else f"> {line.text}"), style="dim"))
+
+    def hint(self, text: str) -> None:
+        """How this terminal is used."""
+        self._console().print(Text(text, style="dim"))
 
     def say(self, text: str) -> None:
         """Words of the terminal itself; they are no message."""
@@ -89,22 +91,35 @@ class Board:
             self._card = None
 
     def _too_tall(self, shown: Shown) -> bool:
-        rows, columns = self._size()
-        lines = plain(shown.content).split("\n")
-        needed = sum(max(1, -(-cell_len(line) // max(1, columns))) for line in lines)  # long lines wrap
-        return needed > max(1, rows - ROOM)
+        return self._paint(shown.content).count("\n") > max(1, self._size()[0] - ROOM)
+
+    def _paint(self, content: Message) -> str:
+        """A card as it stands above the input line, which cuts what is wider than the screen: hence wrapped here."""
+        key = content, self._columns
+        if key not in self._painted:
+            into = io.StringIO()
+            _print_blocks(Console(file=into, width=key[1], force_terminal=True, color_system="standard"), content)
+            self._painted = {key: into.getvalue()}
+        return self._painted[key]
+
+    @property
+    def _columns(self) -> int:
+        return max(1, self._size()[1])
+
+    def _keys(self) -> str:
+        """The buttons by number, in as many lines as they take."""
+        lines = [""]
+        for number, button in enumerate(self.buttons, 1):
+            key = f"#{number} {visible(button.label)}"
+            longer = f"{lines[-1]}   {key}" if lines[-1] else key
+            lines[-1:] = [longer] if cell_len(longer) <= self._columns else [*filter(None, lines[-1:]), key]
+        return "\n".join(lines)
 
     def _scroll(self, shown: Shown) -> None:
         console = self._console()
         if shown.only_to not in (None, self._person):
             console.print(Text(f"(only to {visible(shown.only_to or '')})", style="dim"))
-        for number, block in enumerate(shown.content.blocks):
-            if block.gap and number:
-                console.print()
-            line = Text()
-            for span in block.spans:
-                line.append(visible(span.text), style=f"{STYLES[span.style]} {KINDS.get(block.kind, '')}".strip())
-            console.print(line)
+        _print_blocks(console, shown.content)
         for file in shown.content.files:
             # Documents for programs are named only: pages of JSON are not what a person came for.
             is_text = file.media.startswith("text/")
@@ -116,9 +131,14 @@ def _document(file: File) -> Panel:
     return Panel(Text(visible(file.content)), title=Text(visible(file.name)), title_align="left")
 
 
-def _style(block: Block, span: str) -> str:
-    words = {"italic": "italic", "bold": "bold", "code": "ansicyan"}
-    return f"{words.get(span, '')} {'bold' if block.kind in ('heading', 'topic') else ''}".strip()
+def _print_blocks(console: Console, content: Message) -> None:
+    for number, block in enumerate(content.blocks):
+        if block.gap and number:
+            console.print()
+        line = Text()
+        for span in block.spans:
+            line.append(visible(span.text), style=f"{STYLES[span.style]} {KINDS.get(block.kind, '')}".strip())
+        console.print(line, highlight=False)
 
 
 def visible(text: str) -> str:

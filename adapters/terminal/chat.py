@@ -18,6 +18,7 @@ from bot.timers import Timers
 
 T = TypeVar("T")
 
+LOOK_BACK = 30  # messages, for the card that was standing when an earlier run ended
 AT_THE_END = ("grace",)  # timers, by the start of their names, that are not waited for at end of input (RD-16)
 PAUSE = 0.25  # seconds, when something is due that is not ours to take
 
@@ -51,6 +52,15 @@ class Chat:
         """Send what an earlier run had not: messages of the outbox, and timers whose time has come."""
         await self._parts.outbox.drain()
         await self.settle()
+
+    async def standing(self, conversation: str) -> tuple[str, Message] | None:
+        """The newest message there that has buttons, and its id: an earlier run may have shown it."""
+        newest = self._parts.transport.posted
+        for number in range(newest, max(0, newest - LOOK_BACK), -1):
+            found = await self._parts.recall(conversation, f"m{number}") if self._parts.recall else None
+            if found is not None and found.buttons:
+                return f"m{number}", found
+        return None
 
     async def settle(self) -> None:
         """Fire what is due and send what is ready."""

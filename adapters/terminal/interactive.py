@@ -26,6 +26,10 @@ from bot.faults import report
 from bot.outbox import TransportBroken
 from bot.ports import StoreUnavailable
 
+GREETING = (
+    "Say what you need; name your files. A button is pressed by its number: #2. /help says more, Ctrl-D leaves."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Pressed:
@@ -65,13 +69,23 @@ async def run_interactive(
     with patch_stdout(raw=True):
         chat = Chat(make_parts(board.show))
         try:
+            board.hint(GREETING)
             await chat.begin()
+            await _stand_again(chat, board)
             await _talk(chat, board, session, person)
             await chat.end()
         except TransportBroken:
             return 1
         board.leave()
     return 0
+
+
+async def _stand_again(chat: Chat, board: Board) -> None:
+    """After a restart the card that waits for an answer is there, as it was."""
+    place = Line()
+    found = await chat.standing(place.conversation) if board.message is None else None
+    if found is not None:
+        board.show(Shown(found[0], place.place, found[1], edits=found[0]))
 
 
 async def _talk(chat: Chat, board: Board, session: PromptSession[str | Pressed], person: str) -> None:

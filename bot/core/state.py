@@ -189,12 +189,13 @@ class Closing(Model):
 class Between(Model):
     """No round is open, and nothing goes on before a person's word (SP-2). What the word is about:
 
-    `go` the next step; `settled` a round without questions; `reconfirm` the locked scope; `rationale` the reason for
-    `changes`; `rerun` what a change has made doubtful; `escalation` one of its ways out; `input` the revised input.
+    `name` what it is about; `go` the next step; `settled` a round without questions; `reconfirm` the locked scope;
+    `rationale` the reason for `changes`; `rerun` what a change has made doubtful; `escalation` one of its ways out;
+    `input` the revised input.
     """
 
     kind: Literal["between"] = "between"
-    waits: Literal["go", "settled", "reconfirm", "rationale", "rerun", "escalation", "input"] = "go"
+    waits: Literal["go", "settled", "reconfirm", "rationale", "rerun", "escalation", "input", "name"] = "go"
     changes: tuple[Change, ...] = ()
     doubtful: tuple[int, ...] = ()  # phases that rest on what has changed
     card: str | None = None  # what it is asked on, where it is asked
@@ -339,6 +340,7 @@ class Pending(Model):
     words: tuple[str, ...] = ()  # as asked, to redraw it without buttons once it is settled
     choices: tuple[tuple[str, str], ...] = ()  # (end of the token, label) of its buttons
     passed: bool = False  # the person has done something else since: a loose "yes" no longer means it (RP-3)
+    reminded: bool | None = None  # told where it is answered, after a "yes" that was said elsewhere
 
 
 class Gathering(Model):

@@ -314,6 +314,12 @@ def test_a_missing_file_and_an_impossible_name(tmp_path: Path) -> None:
     assert [p.code for p in check_paths([Path("a\0b.yaml")])] in (["unreadable"], ["not_found"])
 
 
+def test_a_folder_with_nothing_to_check_is_no_success(tmp_path: Path) -> None:
+    """A mistyped folder must not look like a pack without mistakes."""
+    (tmp_path / "notes.txt").write_text("hello")
+    assert [p.code for p in check_paths([tmp_path])] == ["nothing_here"]
+
+
 NAMES = ["a.yaml", "playbooks/a.yaml", "a.json", "a.jsonl", "triggers/en.yaml", "phrases/en.yaml"]
 BYTES = st.one_of(
     st.binary(max_size=200),

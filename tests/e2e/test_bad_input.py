@@ -392,7 +392,11 @@ def test_a_signal_in_the_middle(tmp_path: Path, number: signal.Signals, code: in
 
 def test_an_interrupt_of_a_pipe_is_quiet(tmp_path: Path) -> None:
     with subprocess.Popen(
-        [ASKFIRST, "parse", "--jsonl"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [ASKFIRST, "parse", "--jsonl"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a job in the background has it ignored
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None

@@ -129,8 +129,13 @@ class PostgresServer:
         if self._shared is None:
             self._shared = await self.new_database()
             await upgrade(target(self._shared))
-        names = ", ".join(f'"{name}"' for name in metadata.tables)
-        await self.asks(f"TRUNCATE {names} RESTART IDENTITY", database=self._shared)
+        emptied = "; ".join(f'DELETE FROM "{table.name}"' for table in reversed(metadata.sorted_tables))
+        afresh = "SELECT setval(oid, 1, false) FROM pg_class WHERE relkind = 'S'"
+        connection = await asyncpg.connect(self._shared)
+        try:
+            await connection.execute(f"{emptied}; {afresh}")  # TRUNCATE makes each file anew: 0.3 s instead of 0.05
+        finally:
+            await connection.close()
         return self._shared
 
     async def new_database(self, template: str | None = None) -> str:

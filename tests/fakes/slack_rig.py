@@ -7,6 +7,9 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
+from slack_bolt.app.async_app import AsyncApp
+from slack_bolt.request.async_request import AsyncBoltRequest
+from slack_bolt.response import BoltResponse
 from starlette.applications import Starlette
 
 from adapters.slack.bolt import bolt_app
@@ -63,7 +66,7 @@ class Rig:
         self.wire_clock = ManualClock()  # of pings and silences; it moves only when a test says so
         self.app = bolt_app(lambda body: self.intake.take(body), server.app.signing_secret)
         self.sockets = Sockets(
-            self.app,
+            _Told(self.app, server),
             connection.workspace.client,
             server.app.app_token,
             connection.session,
@@ -76,7 +79,7 @@ class Rig:
         self.web = Starlette(routes=[events_route(self.app)])
         self._listening: asyncio.Task[None] | None = None
 
-    async def _heard(self, since: Any) -> None:
+    def _heard(self, since: Any) -> None:
         self.heard.append(since)
 
     async def open(self) -> None:
@@ -105,6 +108,19 @@ class Rig:
             await asyncio.gather(self._listening, return_exceptions=True)
         await self.sockets.finish()
         await self.intake.finish()
+
+
+class _Told:
+    """The app as the sockets see it. Slack waits three seconds for what is not acknowledged; the fake is told."""
+
+    def __init__(self, app: AsyncApp, server: SlackServer) -> None:
+        self._app, self._server = app, server
+
+    async def async_dispatch(self, asked: AsyncBoltRequest) -> BoltResponse:
+        answer = await self._app.async_dispatch(asked)
+        if answer.status != 200:
+            self._server.sockets.will_not_answer(asked.body)
+        return answer
 
 
 @asynccontextmanager

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
+from rich.cells import cell_len
 from rich.console import Console
 
 from adapters.terminal.board import Board, visible
@@ -23,12 +24,12 @@ from tests.fakes.toy import words
 class Seat:
     """A person at a terminal."""
 
-    def __init__(self, pipe, store: FakeStore) -> None:
+    def __init__(self, pipe, store: FakeStore, posted: int = 0) -> None:
         self.store, self._pipe, self.screen = store, pipe, io.StringIO()
         console = Console(file=self.screen, width=80)
         self.run = asyncio.create_task(
             run_interactive(
-                lambda screen: terminal_parts(store, ManualClock(), screen),
+                lambda screen: terminal_parts(store, ManualClock(), screen, posted),
                 terminal=(pipe, DummyOutput()),
                 console=console,
             )
@@ -45,9 +46,9 @@ class Seat:
 
 
 @asynccontextmanager
-async def seat():
+async def seat(store: FakeStore | None = None, posted: int = 0):
     with create_pipe_input() as pipe:
-        one = Seat(pipe, FakeStore())
+        one = Seat(pipe, store or FakeStore(), posted)
         yield one
         assert await asyncio.wait_for(one.run, 5) == 0
 
@@ -71,6 +72,22 @@ async def test_presses_a_button_by_number_and_keeps_what_was_typed() -> None:
         person.type(" word\r")
         await person.until("you: half a word")
         person.type("\x04")
+
+
+async def test_after_a_restart_the_card_that_waits_stands_again() -> None:
+    """P53: whoever comes back sees what is open, and its buttons work."""
+    async with seat() as person:
+        await person.until("#2")  # how a button is pressed
+        person.type("card\r")
+        await person.heard(2)
+        person.type("hello\r")
+        await person.until("you: hello")
+        person.type("/quit\r")
+    posted = await person.store.posted_count("terminal")
+    async with seat(person.store, posted) as person:
+        person.type("#2\r")
+        await person.until("you pressed B second on card")
+        person.type("/quit\r")
 
 
 async def test_a_number_without_the_mark_is_text() -> None:
@@ -159,6 +176,25 @@ def test_long_lines_count_as_the_rows_they_take() -> None:
     subject.show(Shown("m1", "terminal", words("word " * 100, "A")))
     assert "word" in screen.getvalue()
     assert prompt(subject) == "#1 A\n> "
+
+
+def test_no_word_and_no_button_is_cut_at_the_edge_of_the_screen() -> None:
+    """CH-4: the whole card is on the screen, wrapped where it is too wide."""
+    subject, _ = board()
+    buttons = [f"Accept {n} recommendations" for n in range(1, 5)]
+    subject.show(Shown("m1", "terminal", words("推荐 many words " * 10 + "the end", *buttons)))
+    lines = prompt(subject).split("\n")
+    assert max(cell_len(line) for line in lines) <= 60
+    assert "the end" in lines[-4]
+    assert [line.count("#") for line in lines[-3:]] == [2, 2, 0]
+
+
+def test_a_tall_card_scrolls_once_more_only_when_it_reads_otherwise() -> None:
+    subject, screen = board(rows=10)
+    tall = "\n".join(f"line {n}" for n in range(30))
+    for text in (tall, tall, f"{tall}\nand one"):
+        subject.show(Shown("m1", "terminal", words(text, "A")))
+    assert screen.getvalue().count("line 29") == 2
 
 
 def test_a_text_document_is_printed_whole_and_others_are_named() -> None:

@@ -8,7 +8,7 @@ from bot.core import view
 from bot.core.events import MessageReceived
 from bot.core.flows import amending, intake, opening, replying, threads
 from bot.core.flows.asked_for import begins_with_command, begins_with_token, materials, request_in
-from bot.core.flows.words import pleasantry
+from bot.core.flows.words import pleasantry, second_thought
 from bot.core.model import MessageRef
 from bot.core.replies.reading import Reading
 from bot.core.state import Asking, PickRound, Session
@@ -72,13 +72,28 @@ def _amends(turn: Turn, event: MessageReceived, ref: MessageRef, direct: bool) -
     return amending.propose(turn, session, round_, reading, event.person, ref)
 
 
+def at_the_menu(turn: Turn, event: MessageReceived, ref: MessageRef) -> bool:
+    """A change of a closed round's answers, by number and letter, while only a menu is open (RD-13)."""
+    found = amending.last_closed(turn, event.person, turn.about)
+    if found is None or event.materials:
+        return False
+    session, round_ = found
+    reading = replying.read(turn, round_, event.text, event.decoded)
+    numbered = len(round_.items) > 1 or event.text.lstrip()[:1].isdigit()  # a bare letter is the menu's
+    letters = numbered and all(r.key not in ("other", "skip") for r in reading.answers.values())
+    if not reading.answers or not (reading.correction or letters):
+        return False
+    return amending.propose(turn, session, round_, reading, event.person, ref)
+
+
 def _about_the_closed(turn: Turn, event: MessageReceived, reading: Reading, direct: bool) -> bool:
     """Words that only make sense about a round, said when none is open; never a new request (RD-13, CH-2)."""
     if (turn.shared and not direct) or event.materials or request_in(turn, event) is not None:
         return False
     listed = any(e.item.isdigit() for e in reading.errors)
     ends = reading.kind in ("accept_all", "accept_all_except", "cancel", "force_quit")
-    return listed or ends or reading.correction or any(r.key == "skip" for r in reading.answers.values())
+    halts = second_thought(event.text, turn.book.phrases)
+    return listed or ends or halts or reading.correction or any(r.key == "skip" for r in reading.answers.values())
 
 
 def _late_answer(

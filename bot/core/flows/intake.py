@@ -479,7 +479,7 @@ def echo(
     buttons = view.undo_row(round_) if set(round_.undo) & set(done.resolved) else ()
     if round_.open_items:
         lines.append(view.still_open(round_, turn.policy(session).bulk_accept))
-        example = worked_example(round_)
+        example = worked_example(round_) if problems else None
         if example:
             lines.append(example)
     elif waiting := [i.number for i in round_.items if i.rivals]:

@@ -25,6 +25,7 @@ from bot.core.flows import (
 from bot.core.flows.asked_for import begins_with_command, begins_with_token, materials
 from bot.core.flows.words import command, without_mention
 from bot.core.model import MessageRef
+from bot.core.own_words import unquoted
 from bot.core.state import Round, Routing, Session
 from bot.core.turn import Turn
 
@@ -74,7 +75,10 @@ def _whole(turn: Turn, event: MessageReceived) -> None:
 
 
 def _belongs(turn: Turn, event: MessageReceived) -> None:
-    person, ref = event.person, event.ref.model_copy(update={"quote": quote(event.text) or event.ref.quote})
+    person, ref = (
+        event.person,
+        event.ref.model_copy(update={"quote": quote(unquoted(event.text) or event.text) or event.ref.quote}),
+    )
     about = turn.about
     bare = without_mention(event.text, turn.bot_name)
     mentioned = bare is not event.text
@@ -96,6 +100,8 @@ def _belongs(turn: Turn, event: MessageReceived) -> None:
         answered = confirming.typed(turn, person, event.text, asking, in_thread=event.in_thread)
         if answered is not None:
             confirming.decide(turn, *answered, person, ref)
+            return
+        if not direct and not event.in_thread and confirming.overheard(turn, person, event.text):
             return
     if event.unreadable and not event.text.strip():
         spoken_of = bound[0] if bound is not None else turn.state.current
@@ -166,6 +172,8 @@ def _menu(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef,
     if refusal is not None:
         turn.audit("access.answer_refused", session, event.person, reason=refusal)
         turn.refuse(event.person, "may not answer here", refusal, session=session)
+        return
+    if not event.forwarded and opening.describes(turn, session, event.text) and idle.at_the_menu(turn, event, ref):
         return
     text = "" if event.forwarded else event.text
     if text and not direct and opening.crossed(turn, session, event):

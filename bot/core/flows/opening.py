@@ -10,7 +10,7 @@ from bot.core.capture import quote
 from bot.core.circle import entry
 from bot.core.effects import Block, Button, Message
 from bot.core.events import MessageReceived
-from bot.core.flows import fetching, handover, intake, spec
+from bot.core.flows import fetching, handover, intake, spec, spec_beginning
 from bot.core.model import Material, MessageRef, Person
 from bot.core.policies import POLICIES
 from bot.core.replies import read_reply
@@ -107,7 +107,7 @@ def start(turn: Turn, session: Session, verdict: Verdict, ref: MessageRef) -> Se
     """Begin the workflow: its round, or straight to the hand-over where there is nothing to ask (RD-17, RT-15)."""
     assert verdict.workflow is not None
     if verdict.workflow == spec.WORKFLOW:
-        return spec.begin(turn, _routed(turn, session, verdict, ref, "spec"), ref)
+        return spec_beginning.begin(turn, _routed(turn, session, verdict, ref, "spec"), ref)
     playbook = turn.book.playbooks.get(verdict.workflow)
     policy = POLICIES[playbook.policy if playbook else "playbook"]
     session = _routed(turn, session, verdict, ref, policy.name)
@@ -314,6 +314,14 @@ def menu_message(turn: Turn, session: Session, text: str, materials: Sequence[Ma
     else:
         turn.tell("Kept with your request. The menu is still open: a letter, or a command.", session=session)
     return turn.put(session.model_copy(update={"request": request, "stage": stage}))
+
+
+def describes(turn: Turn, session: Session, text: str) -> bool:
+    """Whether words to the menu choose none of its lines and name no workflow."""
+    stage, pack = session.stage, turn.book.packs[session.pack]
+    assert isinstance(stage, Routing)
+    words = read_menu_answer(text, stage.options, pack).kind == "words"
+    return words and route(text, (), pack, position="menu_open", menu=stage.options).outcome != "proceed"
 
 
 def _picked(turn: Turn, text: str, stage: Routing, pack: Pack) -> str | None:

@@ -185,8 +185,9 @@ def _describe(turn: Turn, session: Session, round_: Round, item: Item, person: P
     form = forms.form_of(round_, person, (words,))
     chosen = form.fields[0].model_copy(update={"chosen": item.question.other.key if item.question.other else None})
     turn.reply = Reply(text="Please describe it in a message.", form=form.model_copy(update={"fields": (chosen,)}))
+    where = "a reply to this message" if turn.shared else "your next message"  # loose words are talk there (CH-2)
     turn.say(
-        view.says(f"{item.number} · {item.question.topic}: please describe it in your next message."),
+        view.says(f"{item.number} · {item.question.topic}: please describe it in {where}."),
         words_from=person,
         session=session,
         round_=round_,

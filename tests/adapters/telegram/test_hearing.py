@@ -86,6 +86,7 @@ async def test_p36_own_words_are_asked_for_so_that_they_arrive(talk: Talk, ana: 
     await talk.settle()
     asked = group.last
     assert asked.markup is not None
+    assert "in a reply to this message" in asked.text  # what is said loose in a group is talk (CH-2)
     assert asked.markup["force_reply"] is True
     assert asked.markup["selective"] is True
     [mention] = [e for e in asked.entities if e["type"] == "text_mention"]
@@ -103,6 +104,7 @@ async def test_alone_with_the_bot_nothing_has_to_be_a_reply(talk: Talk, ana: Per
     ana.press("Other…", card)
     await talk.settle()
     assert ana.chat.last.markup is None
+    assert "in your next message" in ana.chat.last.text
     assert not talk.server.history.of("getChatMember")
 
 

@@ -54,9 +54,16 @@ class Sockets:
         self.drop_next: str = ""  # "before" or "after" the next envelope has gone out
         self.late: list[str] = []  # acknowledgements that nobody waited for any more
         self.arrived = asyncio.Event()
+        self._asked: dict[str, tuple[Delivery, asyncio.Future[Any]]] = {}
         self._tickets: set[str] = set()
         self._turn = itertools.count()
         self._numbers = itertools.count(1)
+
+    def will_not_answer(self, payload: Any) -> None:
+        """The program has decided not to acknowledge this one; a wrong acknowledgement gets a moment to come."""
+        for delivery, future in self._asked.values():
+            if delivery.payload == payload:
+                asyncio.get_running_loop().call_later(0.2, _over, future)
 
     # -- coming and going ----------------------------------------------------------------------------------------
 
@@ -164,6 +171,7 @@ class Sockets:
         envelope = f"envelope-{self.world.number()}"
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         connection.acks[envelope] = future
+        self._asked[envelope] = delivery, future
         try:
             if not connection.frozen:
                 await connection.socket.send_json(self.envelope(delivery, envelope))
@@ -176,6 +184,7 @@ class Sockets:
             return Outcome(False, "connection_failed", at=now)
         finally:
             connection.acks.pop(envelope, None)
+            del self._asked[envelope]
             future.cancel()
         if answer is not None and delivery.kind == "events_api":
             self.world.complain("an acknowledgement of an event that has a payload")
@@ -188,6 +197,11 @@ class Sockets:
             reason = delivery.tries[-1].reason if delivery.tries else "timeout" if delivery.retry else ""
             made |= {"retry_attempt": delivery.retry, "retry_reason": reason}
         return made
+
+
+def _over(future: asyncio.Future[Any]) -> None:
+    if not future.done():
+        future.set_exception(TimeoutError())
 
 
 _HOST = {"host": "applink-fake-1", "build_number": 1, "approximate_connection_time": 18060}
