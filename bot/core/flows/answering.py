@@ -56,7 +56,7 @@ def round_message(
         return
     if event.quoted and replying.read(turn, round_, event.quoted, event.decoded).kind in CLAIMS:
         _claimed(turn, session, round_, event, event.quoted, None)
-    reading = _reading(turn, session, round_, event)
+    reading = _reading(turn, session, round_, event, to_us=direct or asked or not turn.shared)
     if turn.shared and not direct and not reading.shaped and not (asked and threads.counts(reading, event.text)):
         turn.ignore("ordinary talk")
         return
@@ -95,12 +95,15 @@ def round_message(
     replying.nudge(turn, session, round_, "I can't read an answer in that; nothing is recorded.")
 
 
-def _reading(turn: Turn, session: Session, round_: Round, event: MessageReceived) -> Reading:
-    """The reading of a reply; words owed after a press on Other come first, unless they are shaped otherwise."""
+def _reading(turn: Turn, session: Session, round_: Round, event: MessageReceived, *, to_us: bool) -> Reading:
+    """The reading of a reply; words owed after a press on Other come first, unless they are shaped otherwise.
+
+    In a shared place what is said to nobody is talk, whatever is owed (RP-11).
+    """
     reading = replying.read(turn, round_, event.text, event.decoded, attached=bool(event.materials))
     stage = session.stage
     owed = stage.describing.get(event.person.id) if isinstance(stage, Asking) else None
-    if owed is None or not event.text.strip():
+    if owed is None or not event.text.strip() or not to_us:
         return reading
     item = round_.item(owed)
     if item is None:
