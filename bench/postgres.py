@@ -23,7 +23,8 @@ from bench.talk import STEPS
 from bot.app import load_book
 from bot.core.book import Book
 from config.settings import load_settings
-from storage.postgres_queries import statements
+from storage.postgres_queries import numbered
+from storage.queries import statements
 from storage.rows import STATEMENTS
 from tests.fakes.postgres import PostgresServer
 
@@ -65,7 +66,7 @@ async def _raw(url: str, written: Sequence[Sequence[Rows]]) -> float:
     transactions: list[list[tuple[str, list[Any]]]] = []
     for together in zip(*written, strict=True):
         batches = [(name, [row for one in together for row in one.get(name, ())]) for name in STATEMENTS]
-        known = [(statements()[name], batch) for name, batch in batches if batch]
+        known = [(numbered(statements()[name].sql), batch) for name, batch in batches if batch]
         transactions.append([(statement.sql, [statement.values(row) for row in batch]) for statement, batch in known])
     connection = await asyncpg.connect(url)
     try:

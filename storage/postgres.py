@@ -33,8 +33,8 @@ from storage.postgres_url import Target
 from storage.postgres_writer import Writer
 from storage.queries import Row
 from storage.records import Snapshot
-from storage.rows import in_order, listed, looking, outbox_row, prepare, settled, turn_key, within
-from storage.values import micros, moment, text, turn
+from storage.rows import in_order, listed, looking, outbox_row, prepare, settled, turn_key, turns, within
+from storage.values import micros, moment, text
 
 TRIES = 4  # at a question while connections are lost
 PAUSE = 0.1  # seconds, doubled each time
@@ -54,6 +54,7 @@ class PostgresStore:
         self._name = secrets.token_hex(4)
         self._writer = Writer(target, self._name)
         self._commits = Batches(self._writer.run, target.name)
+        self._abouts = Batches(self._about_all, target.name)
         self._listener: Listener | None = None
         self._hot = Hot()
         self._closed = False
@@ -87,6 +88,7 @@ class PostgresStore:
         self._hot.keep(prepared.state)
 
     def _forget(self, conversations: Sequence[str] | None) -> None:
+        self._writer.forget(conversations)
         if conversations is None:
             self._hot.clear()
         else:
@@ -94,8 +96,14 @@ class PostgresStore:
                 self._hot.forget(conversation)
 
     async def about(self, conversation: str, message: str) -> str | None:
-        row = await self._one("about", conversation=text(conversation), message=text(message))
-        return None if row is None else row["about"]
+        found: str | None = await self._abouts.ask((text(conversation), text(message)))
+        return found
+
+    async def _about_all(self, asked: list[tuple[str, str]]) -> list[str | None]:
+        """Asked for each tap and reply; those of a crowd go to the server together."""
+        conversations, messages = zip(*asked, strict=True)
+        found = await self._rows("abouts", conversations=conversations, messages=messages)
+        return [row["about"] for row in found]
 
     async def shown(self, conversation: str, message: str) -> Message | None:
         row = await self._one("shown", conversation=text(conversation), message=text(message))
@@ -134,7 +142,7 @@ class PostgresStore:
         return {row["key"]: row["value"] for row in await self._rows("kept", prefix=text(prefix))}
 
     async def take_turn(self, what: str, owner: str, now: datetime, until: datetime) -> bool:
-        values = {"key": turn_key(what), "owner": text(owner), "now": turn(now), "until": turn(until)}
+        values = {"key": turn_key(what), "owner": text(owner), **turns(now, until)}
         return await self._one("take_turn", **values) is not None
 
     async def end_turn(self, what: str, owner: str) -> None:
@@ -159,6 +167,10 @@ class PostgresStore:
             report("row_not_readable", error, row=row["row"])
             await self.retry_at(row["row"], now + UNREADABLE, "this version can not read it")
             return None
+
+    async def extend(self, rows: Sequence[int], until: datetime) -> None:
+        for row in rows:  # not in one transaction: two that lock the same rows in another order wait in a circle
+            await self._one("extend", row=row, until=micros(until))
 
     async def settle(self, settle: Settle) -> None:
         row = settled(settle)
@@ -216,6 +228,7 @@ class PostgresStore:
             await self._listener.close()
         try:
             await self._commits.finish()
+            await self._abouts.finish()
         finally:
             await self._writer.close()
             await self._pool.close()

@@ -21,6 +21,8 @@ GUILTY = (
 RACED = (pg.UniqueViolationError, pg.ForeignKeyViolationError)  # of these, what another worker may have caused
 # Another worker was in the way; the same again goes well.
 CROSSED = (pg.DeadlockDetectedError, pg.SerializationError, pg.LockNotAvailableError)
+# Of a batch in one statement: what shows when one looks first. Who has waited for a lock in vain would do so again.
+FOUND_OUT = (*GUILTY, pg.DeadlockDetectedError, pg.SerializationError)
 # The connection is gone, and with it whatever was not committed.
 LOST = (
     pg.PostgresConnectionError,

@@ -30,10 +30,10 @@ class Numbered:
 @cache
 def statements() -> dict[str, Numbered]:
     """Every named statement; where both folders have one, PostgreSQL's own."""
-    return {name: _numbered(found.sql) for name, found in {**named(SQL), **named(ONLY_HERE)}.items()}
+    return {name: numbered(found.sql) for name, found in {**named(SQL), **named(ONLY_HERE)}.items()}
 
 
-def _numbered(sql: str) -> Numbered:
+def numbered(sql: str) -> Numbered:
     names: dict[str, int] = {}
 
     def part(found: re.Match[str]) -> str:

@@ -1,8 +1,9 @@
-"""What the writer does with a batch of commits: one transaction, one `executemany` per table.
+"""What the writer does with a batch of commits: nearly always one statement, which finds no conflict.
 
-Before it writes, it locks the places and chain ends that it will change, in one order for everybody, and leaves out
-the commits that are known or stale: with several workers such conflicts are ordinary, and one of them must not undo
-the batch. A constraint that is violated all the same undoes it; then each commit is written alone.
+Where it finds one, nothing was written, and the batch is written in a transaction of several steps. That one first
+locks the places and chain ends that it will change, in one order for everybody, and leaves out the commits that
+are known or stale: with several workers such conflicts are ordinary, and one of them must not undo the batch. A
+constraint that is violated all the same undoes it; then each commit is written alone.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from bot.ports import DuplicateEvent, StaleRevision
-from storage.chain import EMPTY, Head, linked
-from storage.postgres_errors import CROSSED, DATABASE, GUILTY, LOST, RACED, unavailable
+from storage.chain import Head
+from storage.postgres_batch import Ends, batch, chained, crosses, gathered, ordered
+from storage.postgres_errors import CROSSED, DATABASE, FOUND_OUT, GUILTY, LOST, RACED, unavailable
 from storage.postgres_link import Link
 from storage.postgres_queries import many, rows
 from storage.postgres_url import Target
-from storage.rows import STATEMENTS, Prepared, Row, Unstorable
+from storage.rows import Prepared, Unstorable
 
 CHANNEL = "askfirst"
 LONGEST_NEWS = 7000  # bytes; a notification takes 8000 (postgresql.org/docs/15/sql-notify.html)
@@ -27,6 +29,21 @@ TRIES = (
 )
 PAUSE = 0.1  # seconds, doubled each time
 STIRS = ("add_outbox", "set_timer")  # what gives other workers something to do
+# How the writer's connection differs. Its statements go by keys; a plan made while a table was small must not read it
+# whole when it has grown, nor be made anew for each batch. States and messages are long texts: pressing them by the
+# usual method takes a good part of a commit.
+OURS = """
+    SELECT set_config(name, value, false)
+    FROM pg_settings
+    INNER JOIN (VALUES
+        ('plan_cache_mode', 'force_generic_plan'), ('jit', 'off'),
+        ('enable_seqscan', 'off'), ('enable_hashjoin', 'off'), ('enable_mergejoin', 'off'),
+        ('default_toast_compression', 'lz4')
+    ) AS ours (name, value) USING (name)
+    WHERE value = ANY(coalesce(enumvals, ARRAY[value]))
+    UNION ALL
+    SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'
+"""
 
 Outcome = BaseException | None
 
@@ -39,6 +56,7 @@ class Writer:
         self._name = name  # of this worker, in its notifications
         self._link = Link(target)
         self._begin: dict[int, str] = {}  # by connection: how its transactions begin
+        self._ends = Ends()
 
     async def run(self, commits: Sequence[Prepared]) -> list[Outcome]:
         """One outcome per commit; None when it is durable. Raises when the database can not be used."""
@@ -48,6 +66,10 @@ class Writer:
             for number, outcome in zip(numbers, await self._wave([commit for _, commit in wave]), strict=True):
                 outcomes[number] = outcome
         return outcomes
+
+    def forget(self, places: Sequence[str] | None) -> None:
+        """Another worker has written there (None: anywhere)."""
+        self._ends.forget(places)
 
     async def close(self) -> None:
         await self._link.close()
@@ -83,7 +105,11 @@ class Writer:
         """Written, also where the connection was lost: the next one shows whether the commit had been taken."""
         for attempt in range(TRIES):
             try:
-                return await self._together(await self._link.get(), commits, again=attempt > 0)
+                connection = await self._link.get()
+                begin = await self._beginning(connection)
+                if attempt == 0 and await self._at_once(connection, commits):
+                    return [None] * len(commits)
+                return await self._together(connection, commits, begin, again=attempt > 0)
             except LOST:
                 self._link.drop()
                 if attempt + 1 == TRIES:
@@ -94,36 +120,58 @@ class Writer:
                 raise
         raise AssertionError("unreachable")
 
-    async def _together(self, connection: Any, commits: list[Prepared], again: bool) -> list[Outcome]:
-        await connection.execute(await self._beginning(connection))
+    async def _at_once(self, connection: Any, commits: list[Prepared]) -> bool:
+        """Written in one statement; False where it can not be, and then nothing was."""
+        if self._target.pgbouncer or any(crosses(commit) for commit in commits):
+            return False
+        ends, wanted = self._ends.of(commits)
+        if wanted:
+            found = await rows("heads", connection, chains=wanted)
+            ends.update((row["chain"], Head(row["seq"], row["hash"])) for row in found)
+        by_statement = gathered(commits)
+        moved = chained(by_statement, ends)
+        together = batch(ordered(by_statement), CHANNEL)
+        try:
+            await connection.fetchval(together.sql, self._news(commits), *together.values(by_statement))
+        except FOUND_OUT:
+            self._ends.forget([commit.conversation for commit in commits])
+            return False
+        self._ends.keep(commits, moved)
+        return True
+
+    async def _together(self, connection: Any, commits: list[Prepared], begin: str, again: bool) -> list[Outcome]:
+        await connection.execute(begin)
         outcomes, heads = await _look(connection, commits, again)
-        fresh = sorted(
-            (c for c, outcome in zip(commits, outcomes, strict=True) if outcome is FRESH),
-            key=lambda commit: commit.conversation,
-        )
-        await _write(connection, fresh, heads)
-        await connection.execute(f"{self._news(fresh)}COMMIT")
+        fresh = [commit for commit, outcome in zip(commits, outcomes, strict=True) if outcome is FRESH]
+        by_statement = gathered(fresh)
+        moved = chained(by_statement, heads)
+        for name in ordered(by_statement):
+            await many(name, connection, by_statement[name])
+        news = self._news(fresh).replace("'", "''")
+        await connection.execute(f"NOTIFY {CHANNEL}, '{news}'; COMMIT" if fresh else "COMMIT")
+        self._ends.keep(fresh, moved)
         return [None if outcome is FRESH else outcome for outcome in outcomes]
 
     async def _beginning(self, connection: Any) -> str:
-        """An acknowledged commit is on the disk, whatever the server's default is."""
+        """How a transaction begins; an acknowledged commit is on the disk, whatever the server's default is."""
         known = self._begin.get(id(connection))
         if known is None:
-            off = await connection.fetchval("SHOW synchronous_commit") == "off"
-            known = "BEGIN; SET LOCAL synchronous_commit = on" if off else "BEGIN"
+            known = "BEGIN"
+            if self._target.pgbouncer:
+                if await connection.fetchval("SHOW synchronous_commit") == "off":
+                    known = "BEGIN; SET LOCAL synchronous_commit = on"
+            else:
+                await connection.execute(OURS)
             self._begin = {id(connection): known}
         return known
 
     def _news(self, commits: Sequence[Prepared]) -> str:
         """For the other workers: which places have changed, and whether there is something to do."""
-        if not commits:
-            return ""
         stirs = any(commit.rows.get(name) for commit in commits for name in STIRS)
         news = json.dumps([self._name, stirs, [commit.conversation for commit in commits]])
         if len(news) > LONGEST_NEWS:
             news = json.dumps([self._name, stirs, None])
-        quoted = news.replace("'", "''")
-        return f"NOTIFY {CHANNEL}, '{quoted}'; "
+        return news
 
     async def _roll_back(self) -> None:
         try:
@@ -148,7 +196,10 @@ FRESH = _Fresh()
 
 
 def waves(commits: Sequence[Prepared]) -> Iterable[list[tuple[int, Prepared]]]:
-    """The first commits of all places, then the second ones, and so on: no place comes twice in a transaction."""
+    """The first commits of all places, then the second ones, and so on: no place comes twice in a transaction.
+
+    Each in the order of their places, in which everybody locks them.
+    """
     left = list(enumerate(commits))
     while left:
         places: set[str] = set()
@@ -159,6 +210,7 @@ def waves(commits: Sequence[Prepared]) -> Iterable[list[tuple[int, Prepared]]]:
             else:
                 places.add(commit.conversation)
                 wave.append((number, commit))
+        wave.sort(key=lambda numbered: numbered[1].conversation)
         yield wave
         left = later
 
@@ -192,25 +244,3 @@ def _judged(commit: Prepared, places: dict[str, int], events: dict[str, str], ag
             f"{commit.conversation} is at revision {revision}, the commit was made for {commit.expected_revision}"
         )
     return FRESH
-
-
-async def _write(connection: Any, commits: Sequence[Prepared], heads: dict[str, Head]) -> None:
-    """All rows of some commits of different places."""
-    by_statement: dict[str, list[Row]] = {}
-    for commit in commits:
-        for name, found in commit.rows.items():
-            if found:
-                by_statement.setdefault(name, []).extend(found)
-    if "add_event" in by_statement:  # a known event is waited for in one order, too
-        by_statement["add_event"].sort(key=lambda row: row["event_id"])
-    moved: dict[str, Head] = {}
-    for row in by_statement.get("add_audit", ()):
-        chain = row["chain"]
-        moved[chain] = linked(row, moved.get(chain) or heads.get(chain) or EMPTY)
-    if moved:
-        by_statement["put_head"] = [
-            {"chain": chain, "seq": head.seq, "hash": head.hash} for chain, head in sorted(moved.items())
-        ]
-    for name in STATEMENTS:
-        if name in by_statement:
-            await many(name, connection, by_statement[name])

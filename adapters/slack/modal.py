@@ -201,7 +201,9 @@ def round_of(view: Any) -> str | None:
 def fields_of(view: Mapping[str, Any]) -> Sent:
     pinned = _pinned(view)
     found: dict[int, dict[str, str]] = {}
-    for block, actions in ((view.get("state") or {}).get("values") or {}).items():
+    state = view.get("state")
+    values = state.get("values") if isinstance(state, Mapping) else None
+    for block, actions in (values if isinstance(values, Mapping) else {}).items():
         number, _, what = str(block).removeprefix("q").partition(".")
         if not number.isdigit() or what not in ("pick", "text", "note") or not isinstance(actions, Mapping):
             continue
@@ -213,14 +215,19 @@ def fields_of(view: Mapping[str, Any]) -> Sent:
     return Sent(str(pinned.get("r")), int(pinned.get("v") or 0), pinned.get("m"), fields)
 
 
-def errors_in(view: Mapping[str, Any], errors: Mapping[int, str]) -> dict[str, str]:
-    """What is wrong, at the field that can be changed: by block id, as Slack wants it."""
-    there = {str(block.get("block_id")) for block in view.get("blocks") or ()}
-    found = {}
+def form_errors(view: Any, errors: Mapping[int, str]) -> dict[str, Any]:
+    """The acknowledgement that keeps a form open: what is wrong, by block id, at the field that can be changed.
+
+    Words about a field that is not there stand at the first one; in a form without fields nothing can be shown.
+    """
+    blocks = view.get("blocks") if isinstance(view, Mapping) else None
+    there = [str(b["block_id"]) for b in blocks or () if isinstance(b, Mapping) and b.get("type") == "input"]
+    found: dict[str, str] = {}
     for number, words in errors.items():
         names = [f"q{number}.{what}" for what in ("text", "pick", "note") if f"q{number}.{what}" in there]
-        found[names[0] if names else next(iter(sorted(there)))] = words[:300]
-    return found
+        for name in (names or there)[:1]:
+            found.setdefault(name, words[:300])
+    return {"response_action": "errors", "errors": found} if found else {}
 
 
 def _value(element: Any) -> str:

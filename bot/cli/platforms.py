@@ -57,17 +57,17 @@ class Connected:
 Connect = Callable[[], Awaitable[Connected]]
 
 
-def wanted(settings: Settings) -> list[Connect]:
-    """Those that have a token. Others' libraries are not loaded: each is a fifth of the start and of the memory."""
-    found: list[Connect] = []
+def wanted(settings: Settings) -> dict[str, Connect]:
+    """Those that have a token, by name. Others' libraries are not loaded: each is a fifth of the start and memory."""
+    found: dict[str, Connect] = {}
     if settings.telegram.token is not None:
         from bot.cli import on_telegram
 
-        found.append(lambda: on_telegram.connect(settings))
+        found["telegram"] = lambda: on_telegram.connect(settings)
     if wants_slack(settings):
         from bot.cli import on_slack
 
-        found.append(lambda: on_slack.connect(settings.slack))
+        found["slack"] = lambda: on_slack.connect(settings.slack)
     if not found:
         raise BadSettings(NOTHING)
     return found

@@ -12,7 +12,7 @@ SELECT envelope FROM event WHERE event_id = :event_id;
 -- name: open_conversations
 -- Where a session has not ended. :prefix is the platform with a colon.
 SELECT DISTINCT conversation FROM session
-WHERE state IN ('routing', 'asking', 'closing') AND substr(conversation, 1, length(:prefix)) = :prefix
+WHERE state IN ('routing', 'asking', 'closing', 'between') AND substr(conversation, 1, length(:prefix)) = :prefix
 ORDER BY conversation;
 
 -- name: unsent

@@ -22,13 +22,30 @@ SELECT 'event', event_id, revision, envelope FROM event WHERE event_id = ANY(CAS
 UNION ALL
 SELECT 'chain', chain, seq, hash FROM ending;
 
+-- name: heads
+-- The ends of chains, not locked: whoever is faster with one makes the batch go the longer way.
+SELECT chain, seq, hash FROM audit_head WHERE chain = ANY(CAST(:chains AS TEXT[]));
+
+-- name: abouts
+-- `about` of storage/sql/outbox.sql for several messages, in their order.
+SELECT found.about
+FROM unnest(CAST(:conversations AS TEXT[]), CAST(:messages AS TEXT[]))
+WITH ORDINALITY AS asked (conversation, message, number)
+LEFT JOIN LATERAL (
+    SELECT coalesce(outbox.about, outbox.card) AS about FROM outbox
+    WHERE outbox.conversation = asked.conversation AND outbox.message = asked.message
+    ORDER BY outbox.kind DESC, outbox.row
+    LIMIT 1
+) AS found ON TRUE
+ORDER BY asked.number;
+
 -- name: claim
 -- As in storage/sql/outbox.sql; rows that another worker is taking at this moment are passed over. MATERIALIZED: the
 -- look must happen once, or more rows than `limit` could be locked.
 WITH free AS MATERIALIZED (
     SELECT waiting.row FROM outbox AS waiting
     WHERE waiting.state = 'waiting'
-        AND (waiting.ready_at <= :now OR waiting.created_at > :jumped)
+        AND (waiting.ready_at <= :now OR waiting.ready_at > :jumped)
         AND (waiting.lease_until IS NULL OR waiting.lease_until <= :now OR waiting.lease_until > :jumped)
         AND (
             CAST(:platforms AS TEXT) IS NULL

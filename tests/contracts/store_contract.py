@@ -367,6 +367,9 @@ class StoreContract(OutboxContract):
         assert await store.asking("x", 10) == ["x:desk", "x:team/1", "x:team"]
         assert await store.asking("x", 2) == ["x:desk", "x:team/1"]
         assert await store.asking("y", 10) == []
+        between = session_row("s5", "between", after(5))
+        await store.commit(commit("e5", 0, "x:spec", sessions=(between,)))
+        assert list(await store.open_conversations("x")) == ["x:desk", "x:spec", "x:team", "x:team/1"]
 
     # -- the end -------------------------------------------------------------------------------------------------
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from contextlib import AsyncExitStack
 from typing import Any
 
 import asyncpg
 import pytest
 
-from bot.ports import DuplicateEvent, StaleRevision, StoreUnavailable
+from bot.ports import Commit, DuplicateEvent, Settle, StaleRevision, StoreUnavailable
 from storage import named, open_store, postgres_link, postgres_listener, postgres_writer
+from storage.copy import shapes
 from storage.postgres import PostgresStore
 from storage.postgres_writer import Writer
 from storage.readers import events
+from storage.rows import prepare
 from storage.verify import verify
 from tests.contracts.test_postgres_store import raw
 from tests.fakes.clock import eventually
@@ -29,7 +31,9 @@ from tests.storage.build import (
     commit,
     entry,
     recorded,
+    redraw,
     say,
+    session_row,
     state,
     texts,
 )
@@ -186,22 +190,29 @@ async def test_a_row_of_a_newer_version_waits_for_it_and_holds_up_nobody_else(op
 
 
 class Cut(asyncpg.Connection):  # type: ignore[misc]
-    """Loses the connection around a COMMIT, as often as asked."""
+    """Loses the connection around what commits a batch, as often as asked."""
 
     before = 0
     after = 0
 
     async def execute(self, query: str, *args: Any, **more: Any) -> str:
-        if query.endswith("COMMIT") and Cut.before:
+        return str(await self._cut(query.endswith("COMMIT"), super().execute(query, *args, **more)))
+
+    async def fetchval(self, query: str, *args: Any, **more: Any) -> Any:
+        return await self._cut("pg_notify" in query, super().fetchval(query, *args, **more))
+
+    async def _cut(self, commits: bool, asked: Coroutine[Any, Any, Any]) -> Any:
+        if commits and Cut.before:
             Cut.before -= 1
+            asked.close()
             self.terminate()
             raise asyncpg.ConnectionDoesNotExistError("cut before")
-        done = await super().execute(query, *args, **more)
-        if query.endswith("COMMIT") and Cut.after:
+        done = await asked
+        if commits and Cut.after:
             Cut.after -= 1
             self.terminate()
             raise asyncpg.ConnectionDoesNotExistError("cut after")
-        return str(done)
+        return done
 
 
 @pytest.fixture
@@ -213,9 +224,10 @@ def cuts(monkeypatch: pytest.MonkeyPatch) -> type[Cut]:
     return Cut
 
 
-async def test_a_commit_whose_answer_was_lost_is_acknowledged_once(opens: Opens, cuts: type[Cut]) -> None:
+@pytest.mark.parametrize("more", ["", "&pgbouncer=true"])  # in one statement, and in a transaction of several
+async def test_a_commit_whose_answer_was_lost_is_acknowledged_once(opens: Opens, cuts: type[Cut], more: str) -> None:
     """It had been written; to write it again would be wrong, and to call it a duplicate too."""
-    a = await opens()
+    a = await opens(more)
     cuts.after = 1
     await asyncio.gather(
         *(a.commit(commit(f"e{n}", 0, f"terminal:{n}", **recorded(clarification(session=f"s{n}")))) for n in range(5))
@@ -335,15 +347,102 @@ async def test_behind_a_pooler_no_statement_is_prepared_by_name(opens: Opens) ->
         assert await connection.fetch("SELECT * FROM pg_prepared_statements WHERE name <> ''") == []
 
 
-async def test_an_acknowledged_commit_is_on_the_disk_whatever_the_default(opens: Opens, postgres_url: str) -> None:
+@pytest.mark.parametrize("more", ["", "&pgbouncer=true"])
+async def test_an_acknowledged_commit_is_on_the_disk_whatever_the_default(
+    opens: Opens, postgres_url: str, more: str
+) -> None:
     database = postgres_url.split("/")[3].split("?")[0]
     await raw(postgres_url, f"ALTER DATABASE {database} SET synchronous_commit = off")
     try:
-        a = await opens()
+        a = await opens(more)
         await a.commit(commit("e1"))
-        assert list(a._writer._begin.values()) == ["BEGIN; SET LOCAL synchronous_commit = on"]
+        connection = await a._writer._link.get()
+        async with connection.transaction():
+            await connection.execute(
+                a._writer._begin[id(connection)].removeprefix("BEGIN").lstrip("; ") or "SELECT 1"
+            )
+            assert await connection.fetchval("SHOW synchronous_commit") == "on"
     finally:
         await raw(postgres_url, f"ALTER DATABASE {database} RESET synchronous_commit")
+
+
+# -- how often the server is asked -----------------------------------------------------------------------------------
+
+
+def everything(n: int, revision: int) -> Commit:
+    """A commit with a row for nearly every statement; each clarification is revised in the second one."""
+    return commit(
+        f"e{n}.{revision}",
+        revision,
+        f"terminal:{n}",
+        **recorded(clarification(session=f"s{n}", revision=revision + 1)),
+        sessions=(session_row(f"s{n}"),),
+        out=(say("a card", card=f"c{n}"), redraw("anew", card=f"c{n}")),
+        timers_set=(("remind", after(60)),) if revision == 0 else (),
+        timers_cleared=("remind",) if revision == 2 else (),
+        settle=Settle(1, "m1", 1) if revision == 1 and n == 0 else None,
+    )
+
+
+async def test_a_crowds_commits_are_one_statement(opens: Opens) -> None:
+    """No BEGIN, no look, no COMMIT: a session that begins has no chain yet, and after that its end is known."""
+    a = await opens()
+    await a.commit(commit("first", 0, "terminal:other"))
+    asked: list[str] = []
+    (await a._writer._link.get()).add_query_logger(lambda record: asked.append(record.query))
+    for revision in range(3):
+        await a._writer.run([prepare(everything(n, revision)) for n in range(1, 31)])
+    await asyncio.sleep(0)  # asyncpg tells of a query in the next turn of the loop
+    assert len(asked) == 3
+    assert await verify(a) == []
+
+
+async def test_one_statement_writes_what_the_longer_way_writes(
+    opens: Opens, postgres: PostgresServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Row by row, also where the server's numbers count them."""
+    at_once, quick = Writer._at_once, list[bool]()
+
+    async def watched(writer: Writer, *args: Any) -> bool:
+        quick.append(await at_once(writer, *args))
+        return quick[-1]
+
+    async def never(*_: Any) -> bool:
+        return False
+
+    async def written() -> dict[str, Any]:
+        url, a = await postgres.emptied(), await opens()
+        for revision in range(3):
+            await a._writer.run([prepare(everything(n, revision)) for n in range(5)])
+        assert await verify(a) == []
+        tables = [f'SELECT * FROM "{shape.name}" ORDER BY {", ".join(shape.key)}' for shape in shapes()]
+        found = await postgres.asks(*tables, database=url)
+        return {shape.name: rows for shape, rows in zip(shapes(), found, strict=True)}
+
+    monkeypatch.setattr(Writer, "_at_once", watched)
+    found = await written()
+    # The first of `everything(0, 1)` settles a row and redraws a card: that batch must go the longer way.
+    assert quick == [True, False, True]
+    monkeypatch.setattr(Writer, "_at_once", never)
+    assert await written() == found
+    assert {name for name, rows in found.items() if not rows} == {"kept", "timer"}
+
+
+async def test_a_crowds_taps_are_one_question(opens: Opens) -> None:
+    a = await opens()
+    for n in range(5):
+        await a.commit(commit(f"e{n}", 0, f"terminal:{n}", out=(say("a card", card=f"c{n}"),)))
+    for row in await claim(a):
+        await a.settle(Settle(row.row, f"m of {row.conversation}", 1))
+    asked: list[str] = []
+    async with a._pool.acquire() as connection:
+        connection.add_query_logger(lambda record: asked.append(record.query))
+    found = await asyncio.gather(
+        *(a.about(f"terminal:{n}", f"m of terminal:{n}") for n in range(5)), a.about("terminal:0", "m of terminal:1")
+    )
+    await asyncio.sleep(0)
+    assert found == ["c0", "c1", "c2", "c3", "c4", None]
+    assert len(asked) == 1
 
 
 # -- what is said ----------------------------------------------------------------------------------------------------

@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncpg
 import pytest
 
+from storage.postgres_batch import batch, parts
 from storage.postgres_queries import statements
+from storage.postgres_writer import CHANNEL, OURS
+from storage.rows import STATEMENTS
 
 # statement -> the tables that may be read from end to end all the same, and why
 ALLOWED = {
@@ -49,3 +52,21 @@ async def test_the_outbox_is_searched_among_waiting_rows_only(postgres_url: str)
             assert any("outbox_waiting" in step for step in plan), "\n".join(plan)
     finally:
         await connection.close()
+
+
+async def test_a_batch_in_one_statement_goes_by_keys(postgres_url: str) -> None:
+    """As the writer's connection plans it, and on empty tables: its plan is kept while they grow."""
+    names = tuple(name for name in STATEMENTS if name in parts())
+    assert set(STATEMENTS) - set(names) == {"keep_withdrawn", "drop_withdrawn"}  # these take the longer way
+    together = batch(names, CHANNEL)
+    count = sum(len(values) for _, values in together.taken)
+    connection = await asyncpg.connect(postgres_url)
+    try:
+        await connection.execute(OURS)
+        await connection.execute(f"PREPARE one AS {together.sql}")
+        given = ", ".join(["NULL"] * (count + 1))
+        plan = [row[0] for row in await connection.fetch(f"EXPLAIN EXECUTE one({given})")]
+    finally:
+        await connection.close()
+    assert sum("CTE " in step for step in plan) == len(names)
+    assert not [step for step in plan if "Seq Scan" in step or "Hash" in step or "Merge" in step], "\n".join(plan)

@@ -170,6 +170,8 @@ def below_numbers(msg: Message) -> Reading | None:
 
 def by_labels(msg: Message) -> Reading | None:
     """The text of one option for each open question, in order."""
+    if not msg.labelled:
+        return None
     parts = _listed(msg)
     if len(parts) < 2 or len(parts) != len(msg.open):
         return None

@@ -147,7 +147,7 @@ def _free_text(msg: Message, start: int, end: int, slot: Slot, said: str) -> Val
         return Value("tentative", said=said)
     if msg.at("hedge", start, end):
         return Value("tentative", said=said)
-    small = [i for i in msg.letters_in(start, end) if msg.tokens[i].spaced or i == start]
+    small = {i for i in msg.letters_in(start, end) if msg.tokens[i].spaced or i == start}
     if small and all(i in small or msg.tokens[i].kind in ("num", "mark") for i in range(start, end)):
         return Value("unclear", said=said)  # Spanish "2 o 3"
     listed = sum(msg.is_mark(i + 1, ")") and bool(msg.tokens[i].letter) for i in msg.letters_in(start, end))

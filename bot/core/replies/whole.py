@@ -57,6 +57,8 @@ def carries_on(msg: Message) -> bool:
 
 
 def _question(msg: Message) -> Reading | None:
+    if "?" not in msg.clean.norm and msg.next(("question", "explain", "asks_recommended")) >= msg.count:
+        return None
     asked = False
     for start, end in msg.lines:
         asked = asked or asks(msg, start, end)

@@ -38,7 +38,9 @@ async def test_p55_what_slack_sends_again_is_heard(talk: Talk) -> None:
     asked = await talk.begin()
     talk.store.before["commit"].append(away)
     talk.ana.reply(asked, "1: B")
+    patience, talk.server.sockets.patience = talk.server.sockets.patience, 0.1
     await talk.rig.hear()
+    talk.server.sockets.patience = patience
     assert talk.answers == {}
     talk.clock.advance(timedelta(minutes=1))
     await talk.settle()
