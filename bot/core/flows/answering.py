@@ -258,7 +258,9 @@ def leaves(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef
         replying.apply(turn, session, session.round, kept, event.person, ref)
         return True
     if verdict.outcome == "clarify" and verdict.unknown_command:
-        known = " ".join(f"/{w.commands[0]}" for w in turn.pack.nearest_commands(verdict.unknown_command))
+        meant = turn.pack.mistyped(verdict.unknown_command)
+        workflows = (w.commands[0] for w in turn.pack.nearest_commands(verdict.unknown_command))
+        known = " ".join(f"/{word}" for word in (*([meant] if meant else ()), *workflows))
         turn.tell(
             f"I don't know the command {quote(verdict.unknown_command)}. The nearest: {known}. "
             "As an answer in your own words, put the number in front, e.g. 1: other (your words).",
