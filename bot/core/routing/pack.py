@@ -170,14 +170,14 @@ class Pack(Model):
         ranked = sorted(named, key=lambda w: min(_unlike(wanted, c) for c in w.commands))  # stable: pack order
         return tuple(ranked[:limit])
 
-
     def mistyped(self, word: str) -> str | None:
         """The general or session command that was meant, a slip or two away: `nwe` is `new` (CH-3, RT-10)."""
         typed = command_form(word)
         allowed = 1 if len(typed) < _LONG else 2
         known = (*GENERAL_COMMANDS, *self.session_commands)
-        near = [(edits(typed[:40], command), command) for command in known if abs(len(typed) - len(command)) <= allowed]
-        slips, meant = min(near, default=(allowed + 1, ""), key=lambda one: one[0])
+        alike = [command for command in known if abs(len(typed) - len(command)) <= allowed]
+        near = [(edits(typed, command), command) for command in alike]
+        slips, meant = min(near, default=(allowed + 1, ""), key=lambda one: one[0])  # the first of several
         return meant if len(typed) > 1 and slips <= allowed else None
 
 
