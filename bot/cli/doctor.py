@@ -16,7 +16,7 @@ from bot.checks import Check
 from bot.cli.parked import waiting
 from bot.cli.platforms import wants_slack
 from bot.clock import SystemClock
-from bot.core.codec import decode_envelope
+from bot.core.codec import UnreadableState, decode_envelope
 from bot.core.events import MessageReceived
 from bot.ports import StoreUnavailable
 from config.packs_loader import PackRefused
@@ -163,12 +163,20 @@ async def _undelivered(store: RecordStore) -> list[Check]:
             async for row in snapshot.unsent()
             if row["attempts"] >= 3 and now - moment(row["created_at"]) > STUCK
         ]
+    closed: list[str] = []
     for session, conversation in open_:
-        state = await store.load(conversation)
+        try:
+            state = await store.load(conversation)
+        except UnreadableState as error:
+            closed.append(f"{conversation}: {error}")
+            continue
         found = None if state is None else state.session(session)
         if found is not None and found.undelivered is not None:
             lost.append(f"{session} in {conversation}: {found.undelivered}")
     checks = []
+    if closed:
+        fix = "The others go on. Start the version that wrote it, or a newer one; then `askfirst retry --all`."
+        checks.append(Check("unreadable", "finding", "; ".join(dict.fromkeys(closed)), fix))
     if lost:
         fix = "Let the bot write there again (it then shows the round again), or ask somebody else."
         checks.append(Check("undelivered", "finding", f"{len(lost)} open: {'; '.join(lost[:LISTED])}", fix))
