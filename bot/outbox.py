@@ -275,7 +275,13 @@ class Outbox:
         """Tell the core first: a crash in between tells it again, which changes nothing."""
         effect = row.effect
         self._refused.discard(row.row)
-        event = DeliveryFailed(card=effect.card, reason=reason, text=_words(effect.message), place=place or None)
+        event = DeliveryFailed(
+            card=effect.card,
+            reason=reason,
+            text=_words(effect.message),
+            place=place or None,
+            session=effect.session if effect.card is None else None,
+        )
         try:
             await self._runner.handle(await self._envelope(row, "undelivered", event))
         except StoreUnavailable:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal, Protocol
 
+from bot.core.codec import UnreadableState
 from bot.core.effects import Audit, Clarification, Message, Redraw, Reply, Say, SessionRow, Withdrawal
 from bot.core.events import Envelope
 from bot.core.state import Conversation
@@ -217,6 +218,14 @@ class DuplicateEvent(Exception):
 
 class StaleRevision(Exception):
     """Another commit changed the conversation first; load it again and step again."""
+
+
+async def readable(store: Store, conversation: str) -> Conversation | None:
+    """The stored state, in a look at many places: None also where it can not be read, which is that one's affair."""
+    try:
+        return await store.load(conversation)
+    except UnreadableState:
+        return None
 
 
 class StoreUnavailable(Exception):

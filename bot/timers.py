@@ -10,7 +10,7 @@ from bot.core.events import Envelope, TimerDue
 from bot.core.model import Place
 from bot.core.state import Conversation
 from bot.faults import log, report
-from bot.ports import Clock, DueTimer, Store
+from bot.ports import Clock, DueTimer, Store, readable
 from bot.runner import Runner
 
 BATCH = 100  # timers taken in one look
@@ -70,7 +70,7 @@ class Timers:
         return sum([await self._fire(timer) for timer in due])
 
     async def _fire(self, timer: DueTimer) -> bool:
-        state = await self._store.load(timer.conversation)
+        state = await readable(self._store, timer.conversation)
         place = Place(conversation=timer.conversation, platform=timer.conversation.split(":", 1)[0])
         envelope = Envelope(
             event_id=timer_event_id(timer),
@@ -97,7 +97,7 @@ class Timers:
         for forward in () if state is None else state.forwards:
             if forward.name != timer.name:
                 continue
-            there = await self._store.load(forward.place)
+            there = await readable(self._store, forward.place)
             if there is None:
                 log.warning("forwarded_nowhere", conversation=timer.conversation, forward=forward.name)
                 continue

@@ -16,7 +16,7 @@ import structlog
 from adapters.telegram.places import PLATFORM, Me
 from bot.core.events import BotAway, Envelope
 from bot.core.model import Place
-from bot.ports import Clock, Store
+from bot.ports import Clock, Store, readable
 from bot.runner import Runner
 
 KEPT_FOR = timedelta(hours=24)  # how long Telegram keeps messages: core.telegram.org/bots/api#getting-updates
@@ -88,7 +88,7 @@ class Attendance:
         since, until = self.gap
         event = BotAway(since=since, until=until, lost_before=until - KEPT_FOR)
         for conversation in await self._store.open_conversations(PLATFORM):
-            state = await self._store.load(conversation)
+            state = await readable(self._store, conversation)
             if state is None:
                 continue
             place = Place(conversation=conversation, platform=PLATFORM, shared=state.place.shared)

@@ -36,6 +36,25 @@ db_app = typer.Typer(no_args_is_help=True, help="The database.")
 app.add_typer(audit_app, name="audit")
 app.add_typer(db_app, name="db")
 
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+        from platform import python_version
+
+        typer.echo(f"askfirst {version('askfirst')} (Python {python_version()})")
+        raise typer.Exit
+
+
+@app.callback()
+def program(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
 Db = Annotated[str | None, typer.Option("--db", metavar="FILE", help="Database; else ASKFIRST_DATABASE.")]
 Config = Annotated[
     Path | None, typer.Option("--config", metavar="DIR", help="Folder with packs/, phrases/, times/ and commands/.")
@@ -124,11 +143,11 @@ def slack_manifest(
     config: Config = None,
 ) -> None:
     """The manifest of the Slack app, as JSON: paste it into api.slack.com/apps."""
-    from bot.cli.platforms import slack_app
+    from bot.cli import on_slack
 
     if http is not None and not http.startswith("https://"):
         fail("--http wants an https address, such as https://bot.example.org", 2)
-    typer.echo(json.dumps(slack_app(_settings(config=config), http), ensure_ascii=False, indent=2))
+    typer.echo(json.dumps(on_slack.app(_settings(config=config), http), ensure_ascii=False, indent=2))
 
 
 # -- programs for programs -----------------------------------------------------------------------------------------

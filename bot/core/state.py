@@ -162,6 +162,11 @@ class Routing(Model):
     options: tuple[str, ...]
     asked: bool = False
     spent: bool = False  # re-routed once already: the examples have been shown
+    order: int | None = (
+        None  # of the menu with these options, once posted: loose letters before it pick nothing (RP-7)
+    )
+    after: int | None = None  # the newest message known when it was shown: none up to it picks anything
+    shown_at: datetime | None = None
 
 
 class Asking(Model):

@@ -8,7 +8,7 @@ import pytest
 
 from bot.core.codec import decode_state, encode_state
 from bot.core.effects import Audit, ClearTimer, Say, SetTimer, Step
-from bot.core.events import BotAway, PlaceLost, PlaceRestored
+from bot.core.events import BotAway, DeliveryFailed, PlaceLost, PlaceRestored
 from bot.core.view import plain
 from tests.core.builders import Talk
 
@@ -190,6 +190,21 @@ def test_what_is_shown_again_waits_for_the_morning(talk: Talk, event: str) -> No
     made = talk.rings("wake", after=0)
     assert len(said(made)) == 1
     assert ("I can write here again." if event == "restored" else "I was away") in said(made)[0]
+    assert said(talk.rings("wake")) == []
+
+
+def test_a_result_that_did_not_arrive_waits_for_the_morning_too(talk: Talk) -> None:
+    """CH-6 CH-7."""
+    talk.says("ana", "/settings quiet 22:00-08:00")
+    talk.says("ana", "review my paper")
+    talk.says("ana", "A")
+    talk.rings("grace:s000000003")
+    talk.happens(DeliveryFailed(card=None, session="s000000003", reason="blocked", place=True))
+    talk.at = datetime(2026, 3, 3, 1, 0, tzinfo=UTC)
+    made = talk.happens(PlaceRestored())
+    assert (said(made), timers(made)) == ([], [datetime(2026, 3, 3, 7, 0, tzinfo=UTC)])
+    talk.at = datetime(2026, 3, 3, 7, 0, tzinfo=UTC)
+    assert "This did not arrive" in said(talk.rings("wake", after=0))[0]
     assert said(talk.rings("wake")) == []
 
 

@@ -176,6 +176,14 @@ def _menu(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef,
     if not event.forwarded and opening.describes(turn, session, event.text) and idle.at_the_menu(turn, event, ref):
         return
     text = "" if event.forwarded else event.text
+    if text and not direct and opening.crossed(turn, session, event):
+        turn.outcome, turn.reason = "refused", "older than the menu"
+        turn.tell(
+            "Your message and my menu crossed, so I did not take it as your choice.",
+            "Send it again if it was: a letter, or what you want to hold in your hands at the end.",
+            session=session,
+        )
+        return
     if text and not event.materials and putting_off.unfinished(turn, session, event, ref):
         return
     opening.menu_message(turn, session, text, materials(event), ref)

@@ -103,9 +103,21 @@ def answered(turn: Turn, session: Session, round_: Round, lead: Sequence[str]) -
     turn.drop_pending(session=session.id)
     words = view.closing_lines(round_)
     change = f"To change one: change {round_.items[0].number} to …" if round_.items else ""
-    message = view.says(*lead, *words, *told, change, ahead(turn, session).words)
+    step = ahead(turn, session)
+    again = _asked_again(session) if step.step == "more" else ""
+    message = view.says(*lead, *words, *told, again, change, step.words)
     turn.say(message.model_copy(update={"buttons": view.undo_row(round_)}), session=session, round_=round_)
     return session
+
+
+def _asked_again(session: Session) -> str:
+    """Why a question of the scope comes again among those that are left, where its answer does not do (SC-3)."""
+    spec = spec_of(session)
+    if spec.phase != LOCKED_IN or spec.lock.locked:
+        return ""
+    missing = scope.inputs(session).missing
+    listed = "; ".join(f"{scope.INPUTS[field]}: {why}" for field, why in missing.items() if field in held(session))
+    return f"Asked again with the rest: {listed}." if listed else ""
 
 
 def settle_scope(turn: Turn, session: Session, person: Person, act: MessageRef) -> tuple[Session, tuple[str, ...]]:

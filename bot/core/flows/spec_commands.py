@@ -43,9 +43,11 @@ def parsed(turn: Turn, text: str, *, mentioned: bool) -> tuple[str, str] | None:
     if found is None and mentioned and any(_open_spec(s) for s in turn.state.sessions):
         head, _, rest = text.strip().partition(" ")
         word = head if head.casefold() in WORDS and _SHORT[head.casefold()].fullmatch(rest.strip()) else None
-    if found is None and word is None and not turn.shared and spec_here is not None and _commandable(spec_here):
+    if found is None and word is None and not turn.shared and spec_here is not None:
         head, _, rest = text.strip().partition(" ")
-        word = head if head.casefold() in BARE and _SHORT[head.casefold()].fullmatch(rest.strip()) else None
+        word = (
+            head if head.casefold() in _bare(spec_here) and _SHORT[head.casefold()].fullmatch(rest.strip()) else None
+        )
     if word is None or (name and turn.bot_name and name.casefold() != turn.bot_name.casefold()):
         return None
     word = word.casefold().replace("_", "-")
@@ -94,12 +96,14 @@ def run(turn: Turn, word: str, rest: str, person: Person, ref: MessageRef, bound
             _accept(turn, session, person, ref)
 
 
-def _commandable(session: Session) -> bool:
-    """Whether words without a slash are no answer in a person's own words here."""
+def _bare(session: Session) -> tuple[str, ...]:
+    """The words that do the same without a slash here: none where words of one's own are asked for."""
     stage = session.stage
     if session.spec is None or (stage.kind == "asking" and stage.describing):
-        return False
-    return not isinstance(stage, Between) or stage.waits not in ("reconfirm", "rationale", "input", "name")
+        return ()
+    if isinstance(stage, Between) and stage.waits == "name":
+        return ("tier",)  # "gate" could be what it is about
+    return () if isinstance(stage, Between) and stage.waits in ("reconfirm", "rationale", "input") else BARE
 
 
 def _open_spec(session: Session) -> bool:
