@@ -28,7 +28,7 @@ check: .venv/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/askfirst check config/packs config/phrases config/commands
+	$(BIN)/askfirst check config/packs config/phrases config/times config/commands
 
 bench: .venv/dev
 	$(BIN)/python -m bench

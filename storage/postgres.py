@@ -33,8 +33,8 @@ from storage.postgres_url import Target
 from storage.postgres_writer import Writer
 from storage.queries import Row
 from storage.records import Snapshot
-from storage.rows import in_order, listed, looking, outbox_row, prepare, settled, turn_key, within
-from storage.values import micros, moment, text, turn
+from storage.rows import in_order, listed, looking, outbox_row, prepare, settled, turn_key, turns, within
+from storage.values import micros, moment, text
 
 TRIES = 4  # at a question while connections are lost
 PAUSE = 0.1  # seconds, doubled each time
@@ -142,7 +142,7 @@ class PostgresStore:
         return {row["key"]: row["value"] for row in await self._rows("kept", prefix=text(prefix))}
 
     async def take_turn(self, what: str, owner: str, now: datetime, until: datetime) -> bool:
-        values = {"key": turn_key(what), "owner": text(owner), "now": turn(now), "until": turn(until)}
+        values = {"key": turn_key(what), "owner": text(owner), **turns(now, until)}
         return await self._one("take_turn", **values) is not None
 
     async def end_turn(self, what: str, owner: str) -> None:
@@ -167,6 +167,10 @@ class PostgresStore:
             report("row_not_readable", error, row=row["row"])
             await self.retry_at(row["row"], now + UNREADABLE, "this version can not read it")
             return None
+
+    async def extend(self, rows: Sequence[int], until: datetime) -> None:
+        for row in rows:  # not in one transaction: two that lock the same rows in another order wait in a circle
+            await self._one("extend", row=row, until=micros(until))
 
     async def settle(self, settle: Settle) -> None:
         row = settled(settle)

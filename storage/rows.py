@@ -22,7 +22,7 @@ from bot.core.model import Model
 from bot.core.state import Conversation
 from bot.ports import Commit, DueTimer, OutboxRow, Settle
 from storage import chain
-from storage.values import canonical, cleaned, micros, moment, text
+from storage.values import canonical, cleaned, micros, moment, text, turn
 
 Row = dict[str, Any]
 _M = TypeVar("_M", bound=Model)
@@ -164,6 +164,11 @@ def listed(platforms: Sequence[str] | None) -> str | None:
 
 # A moment so far ahead of a lease taken now is of a clock that was wrong: hosts differ by seconds, not by hours.
 WRONG = timedelta(hours=1)
+
+
+def turns(now: datetime, until: datetime) -> Row:
+    """The moments that a turn is taken with."""
+    return {"now": turn(now), "until": turn(until), "jumped": turn(until + WRONG)}
 
 
 def looking(now: datetime, lease: timedelta, limit: int) -> Row:

@@ -24,10 +24,10 @@ from storage.hot import Hot
 from storage.lane import Lane, open_lane
 from storage.queries import many, one, rows
 from storage.records import Snapshot
-from storage.rows import Row, in_order, listed, looking, outbox_row, prepare, settled, turn_key, within
+from storage.rows import Row, in_order, listed, looking, outbox_row, prepare, settled, turn_key, turns, within
 from storage.sqlite_reader import open_snapshot
 from storage.sqlite_writer import Writer
-from storage.values import micros, moment, text, turn
+from storage.values import micros, moment, text
 
 BUSY = 5.0  # seconds to wait for another program's write: longer than any of ours, shorter than a webhook's patience
 
@@ -126,7 +126,7 @@ class SqliteStore:
         return {row["key"]: row["value"] for row in await self._read_all("kept", prefix=text(prefix))}
 
     async def take_turn(self, what: str, owner: str, now: datetime, until: datetime) -> bool:
-        values = {"key": turn_key(what), "owner": text(owner), "now": turn(now), "until": turn(until)}
+        values = {"key": turn_key(what), "owner": text(owner), **turns(now, until)}
         row: Row | None = await self._writer.ask(lambda connection: one("take_turn", connection, **values))
         return row is not None
 
@@ -150,6 +150,15 @@ class SqliteStore:
 
         taken: list[Row] = await self._writer.ask(change)
         return [outbox_row(row, decode_effect) for row in sorted(taken, key=lambda row: row["row"])]
+
+    async def extend(self, rows: Sequence[int], until: datetime) -> None:
+        end = micros(until)
+
+        def change(connection: sqlite3.Connection) -> None:
+            for row in rows:
+                one("extend", connection, row=row, until=end)
+
+        await self._writer.ask(change)
 
     async def settle(self, settle: Settle) -> None:
         row = settled(settle)

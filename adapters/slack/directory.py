@@ -178,6 +178,7 @@ def profile_of(user: Mapping[str, Any], me: Me) -> Profile:
         bot=bool(user.get("is_bot")),
         outside=_outside(user, me),
         gone=bool(user.get("deleted")),
+        zone=clean(str(user["tz"])) if user.get("tz") else None,
     )
 
 

@@ -17,7 +17,7 @@ from adapters.slack.roots import Roots
 from adapters.slack.workspaces import Workspace
 from bot.core.model import Person
 from bot.core.state import Conversation
-from bot.ports import Store
+from bot.ports import Store, readable
 
 ACTED = f"{PLATFORM}:acted:"
 REMEMBERED = 20  # conversations that a person has acted in, the latest first
@@ -77,7 +77,7 @@ class Homes:
         ]
         states: list[Conversation] = []
         for name in dict.fromkeys(name for name in names if name.startswith(team)):
-            state = await self._store.load(name)
+            state = await readable(self._store, name)
             if state is not None and (state.place.shared or _theirs(state, person)):
                 states.append(state)
         return states

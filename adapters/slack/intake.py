@@ -138,7 +138,10 @@ class Intake:
             self.directory.own(workspace.me.team, str(channel), made.event.person.id.removeprefix(f"{PLATFORM}:"))
         if isinstance(made, Ignored):
             return await self._aside(body, made)
-        await self._handled(await self.belonging.where(made, body, known))
+        made = await self.belonging.where(made, body, known)
+        handled = await self._handled(made)
+        if handled.reply is not None:  # nothing could be stored of it: said at once, or not at all
+            self._answer(self.transport.reply(made, handled.reply))
         if isinstance(made.event, MessageDeleted) and made.event.message == address_of(made.place.conversation).root:
             await self.roots.bury(made.place.conversation)
         return {}

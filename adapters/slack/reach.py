@@ -11,7 +11,7 @@ from adapters.slack.places import PLATFORM, address_of, conversation_of, person_
 from adapters.slack.workspaces import Workspace
 from bot.core.events import Envelope, PlaceLost, PlaceRestored
 from bot.core.state import Conversation
-from bot.ports import Store
+from bot.ports import Store, readable
 from bot.runner import Runner
 
 LOST = {
@@ -69,7 +69,7 @@ class Reach:
         """Conversations of a workspace in which something is open."""
         prefix = f"{PLATFORM}:{team}:"
         names = [one for one in await self._store.open_conversations(PLATFORM) if one.startswith(prefix)]
-        return [state for name in names if (state := await self._store.load(name)) is not None]
+        return [state for name in names if (state := await readable(self._store, name)) is not None]
 
     async def _tell(self, state: Conversation, what: PlaceLost | PlaceRestored, event: Body) -> None:
         where = state.place.conversation

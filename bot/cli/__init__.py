@@ -36,9 +36,28 @@ db_app = typer.Typer(no_args_is_help=True, help="The database.")
 app.add_typer(audit_app, name="audit")
 app.add_typer(db_app, name="db")
 
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+        from platform import python_version
+
+        typer.echo(f"askfirst {version('askfirst')} (Python {python_version()})")
+        raise typer.Exit
+
+
+@app.callback()
+def program(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
 Db = Annotated[str | None, typer.Option("--db", metavar="FILE", help="Database; else ASKFIRST_DATABASE.")]
 Config = Annotated[
-    Path | None, typer.Option("--config", metavar="DIR", help="Folder with packs/, phrases/ and commands/.")
+    Path | None, typer.Option("--config", metavar="DIR", help="Folder with packs/, phrases/, times/ and commands/.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Session = Annotated[str | None, typer.Option("--session", metavar="ID", help="Only this session.")]
@@ -124,11 +143,11 @@ def slack_manifest(
     config: Config = None,
 ) -> None:
     """The manifest of the Slack app, as JSON: paste it into api.slack.com/apps."""
-    from bot.cli.platforms import slack_app
+    from bot.cli import on_slack
 
     if http is not None and not http.startswith("https://"):
         fail("--http wants an https address, such as https://bot.example.org", 2)
-    typer.echo(json.dumps(slack_app(_settings(config=config), http), ensure_ascii=False, indent=2))
+    typer.echo(json.dumps(on_slack.app(_settings(config=config), http), ensure_ascii=False, indent=2))
 
 
 # -- programs for programs -----------------------------------------------------------------------------------------
@@ -263,6 +282,28 @@ def gate(
     from bot.cli.specs import check_gate
 
     _run(check_gate(_settings(database=db, config=config), session, phase, asked_by, as_json))
+
+
+@app.command()
+def signals(
+    session: Annotated[str, typer.Option("--session", metavar="ID", help="The specification.")],
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="Signals, one JSON object a line; - is standard input.")
+    ] = None,
+    raised_by: Annotated[str, typer.Option("--as", metavar="NAME", help="The agent that raises them.")] = "",
+    db: Db = None,
+    config: Config = None,
+) -> None:
+    """What is unclear in a specification, as JSON; with a file, an agent adds what it found. It decides nothing."""
+    from bot.cli.signals import signals as raise_and_score
+
+    raw = None
+    if file is not None:
+        try:
+            raw = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+        except OSError as error:
+            fail(f"{file}: {error.strerror or error}", 2)
+    _run(raise_and_score(_settings(database=db, config=config), session, raised_by, raw))
 
 
 @app.command("import")

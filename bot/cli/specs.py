@@ -102,6 +102,12 @@ def read_whole(file: Path) -> bytes | None:
     return None if file.stat().st_size > LARGEST else file.read_bytes()
 
 
+def _mistake(line: str) -> dict[str, str]:
+    """`spec_file.Mistake.line`, taken apart again."""
+    path, code, message = line.split(": ", 2) if line.count(": ") > 1 else ("", "refused", line)
+    return {"path": path, "code": code, "message": message}
+
+
 async def import_spec(settings: Settings, file: Path, raw: bytes | None, place: str, as_json: bool) -> int:
     """Read a file in; exit 1 with every mistake when it can not be believed."""
     platform, colon, where = place.partition(":")
@@ -125,11 +131,11 @@ async def import_spec(settings: Settings, file: Path, raw: bytes | None, place: 
     event_id = f"import:{digest[:32]}:{place}"
     handled = await _tell(settings, target, event_id, event)
     if handled.outcome == "refused":
-        reasons = (handled.reason or "").split("\n")
+        found = [_mistake(line) for line in (handled.reason or "").split("\n")]
         if as_json:
-            typer.echo(json.dumps({"outcome": "refused", "reasons": reasons}, ensure_ascii=False))
-        for reason in reasons if not as_json else ():
-            typer.echo(f"{file}: {reason}", err=True)
+            typer.echo(json.dumps({"outcome": "refused", "mistakes": found}, ensure_ascii=False))
+        for wrong in found if not as_json else ():
+            typer.echo(f"{file}: {wrong['path']}: {wrong['message']} [{wrong['code']}]", err=True)
         return 1
     async with opened(settings) as store:
         conversation = await store.load(place)

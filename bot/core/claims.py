@@ -45,6 +45,20 @@ _CLAIMS: Final = tuple(
 )
 _MOST = 20_000  # characters looked at
 
+_NAME = r"@?[^\W\d_][\w.'’-]{0,30}"
+_SAYS = (
+    r"said|says|say|wrote|writes|texted|texts|answered|replied|told (?:me|us)|tells (?:me|us)"
+    r"|sagte?|schreibt|schrieb|meinte?|a dit|dit|écrit|dice|dijo|escribe|escribió|diz|disse|escreveu"
+    r"|сказал[аи]?|говорит|написал[аи]?|пишет"
+)
+# "Bo said: …", "> Bo: …" within a line: what follows are Bo's words.
+_REPORTED: Final = re.compile(
+    rf"(?P<who>{_NAME}(?: {_NAME}){{0,2}})(?::|,?\s+(?:{_SAYS})\b)[\s:,>]*(?:(?:that|to|please|just)\s+)*"
+    r"[\"“«„‘'`]*(?P<words>[^\n\"”»“]{2,200})",
+    re.IGNORECASE,
+)
+_ONESELF = frozenset(("i", "me", "we", "us", "answer", "my answer", "reply", "my reply", "other", "or"))
+
 
 class Claim(NamedTuple):
     """`where` is the file's name, or what it stood in; `words` the sentence."""
@@ -79,6 +93,21 @@ def _foreign(text: str) -> Iterator[str]:
     yield own_words(text).pasted[:_MOST]
     yield "\n".join(line.lstrip(" >❯") for line in text.splitlines() if line.lstrip().startswith((">", "❯")))[:_MOST]
     yield "\n".join(re.findall(r"```[\s\S]*?(?:```|\Z)", text))[:_MOST]
+
+
+def spoken(text: str) -> Iterator[str]:
+    """Words in a message that it says are somebody else's: quoted lines, and what it tells that somebody has said.
+
+    The reply reader judges whether they accept anything.
+    """
+    for line in text[:_MOST].splitlines():
+        bare = line.lstrip(" >❯")
+        if line.lstrip().startswith((">", "❯")):
+            yield bare
+        for hit in _REPORTED.finditer(bare):
+            who = re.sub(rf"\s+(?:{_SAYS})$", "", hit["who"].casefold())
+            if who not in _ONESELF:
+                yield hit["words"].strip(" .…!)’'`")
 
 
 def claimed(passage: str) -> str | None:

@@ -7,6 +7,7 @@ phrase can reach across. When in doubt a part counts as not their own: then a qu
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 _LONG_PARAGRAPH = 500  # characters; requests in routes are one to three sentences, pasted abstracts start near 600
@@ -51,6 +52,33 @@ _STARTS_PASTE = re.compile(
 def unquoted(text: str) -> str:
     """The lines that a person wrote themselves, without those that quote somebody (AU-3)."""
     return "\n".join(line for line in text.splitlines() if not line.lstrip().startswith((">", "❯"))).strip()
+
+
+_CODE = re.compile(r"```[\s\S]*?(?:```|\Z)|`[^`\n]*`")
+
+
+def coded(text: str) -> str:
+    """The text with its code struck out, every place keeping its number: names and numbers in code are the code's."""
+    return _CODE.sub(lambda found: "·" * len(found.group()), text)
+
+
+def code_in(text: str) -> tuple[str, ...]:
+    """The pieces of code in a text, without their marks; the longest first."""
+    pieces = {piece.strip("`").strip() for piece in _CODE.findall(text)}
+    return tuple(sorted((p for p in pieces if len(p) > 1), key=lambda p: (-len(p), p)))
+
+
+def set_aside(text: str) -> tuple[str, tuple[str, ...]]:
+    """The text with one private-use character for each piece of code, and the pieces, for `put_back`."""
+    pieces = tuple(_CODE.findall(text))
+    numbered = iter(range(0xE000, 0xE000 + len(pieces)))
+    return _CODE.sub(lambda _: chr(next(numbered)), text) if len(pieces) < 6400 else text, pieces
+
+
+def put_back(text: str, pieces: Sequence[str]) -> str:
+    for number, piece in enumerate(pieces):
+        text = text.replace(chr(0xE000 + number), piece)
+    return text
 
 
 class Parts(NamedTuple):

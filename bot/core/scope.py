@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from bot.core.own_words import unquoted
+from bot.core.own_words import coded, put_back, set_aside, unquoted
 from bot.core.slots import Held, held, spec_of
 from bot.core.spec import FEWEST_COMPARATORS, SCOPE_FIELDS, TIERS, Lock, Spec, brief
 from bot.core.state import Session
@@ -35,6 +35,7 @@ _NUMBERS: Final = {
 }
 _COUNT = re.compile(rf"(?<![\w.])(\d{{1,3}}|{'|'.join(_NUMBERS)})(?![\w]|\.\d)", re.IGNORECASE)
 _OUT = re.compile(r"\b(?:out of scope|not in scope|out|without|not|no|excluding|except)\b[ :]*", re.IGNORECASE)
+_PART = re.compile(r"[;\n]|(?<=\w)\.(?= )")
 _IN = re.compile(r"^\s*(?:in scope|in)\b[ :]*", re.IGNORECASE)
 
 
@@ -53,8 +54,8 @@ _NEGATIVE = re.compile(r"(?<!\w)[-−–]\s*\d")
 
 
 def _plain(words: str) -> str:
-    """Width folded; quoted lines are somebody else's words (AU-3)."""
-    return unicodedata.normalize("NFKC", unquoted(words))
+    """Width folded; quoted lines are somebody else's words, and code is nobody's (AU-3)."""
+    return unicodedata.normalize("NFKC", coded(unquoted(words)))
 
 
 def count_in(words: str) -> int | None:
@@ -66,7 +67,7 @@ def count_in(words: str) -> int | None:
 def tier_in(words: str) -> int | None:
     if _NEGATIVE.search(_plain(words)):  # "-1"; "tier-2" is none of these
         return None
-    named = [t for t, name in TIERS.items() if re.search(rf"\b{name}\b", words, re.IGNORECASE)]
+    named = [t for t, name in TIERS.items() if re.search(rf"\b{name}\b", _plain(words), re.IGNORECASE)]
     number = count_in(words)
     if len(named) == 1 and number in (None, named[0]):
         return named[0]
@@ -80,8 +81,10 @@ def boundary(words: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         return known
     within: list[str] = []
     outside: list[str] = []
-    for part in re.split(r"[;\n]|(?<=\w)\. ", words):
-        cut = _OUT.search(part)
+    struck, start = coded(words), 0
+    for end in (*(hit.start() for hit in _PART.finditer(struck)), len(words)):
+        part, seen, start = words[start:end], struck[start:end], end + 1
+        cut = _OUT.search(seen)
         inside, out = (part[: cut.start()], part[cut.end() :]) if cut else (part, "")
         within.append(_IN.sub("", inside).strip(" ,.:"))
         outside.append(out.strip(" ,.:"))
@@ -167,7 +170,9 @@ class Described(NamedTuple):
     because: str | None
 
 
-_BECAUSE = re.compile(r"[,;:]?\s*\b(?:because|since|as|weil|porque|parce que)\b[ :]*", re.IGNORECASE)
+_BECAUSE = re.compile(
+    r"[,;:]?\s*\b(?:because|since|as|'?cause|cuz|coz|bc|weil|porque|parce que)\b[ :]*", re.IGNORECASE
+)
 _NAMES: Final = (
     ("out_of_scope", re.compile(r"\b(?:out of scope|leave out|exclude|without|drop|remove)\b[ :=]*", re.IGNORECASE)),
     ("in_scope", re.compile(r"\b(?:in scope|include|add|also cover|bring in)\b[ :=]*", re.IGNORECASE)),
@@ -184,7 +189,7 @@ _COUNTED = re.compile(
 
 def described(words: str, spec: Spec) -> Described:
     """Read a described change, field by field: "surfaces: 4; tier 1 because the admin page joins"."""
-    text = _plain(words).strip()
+    text, code = set_aside(unicodedata.normalize("NFKC", unquoted(words)).strip())
     cut = _BECAUSE.search(text)
     said, because = (text[: cut.start()], text[cut.end() :].strip(" .")) if cut and cut.start() else (text, "")
     parts = re.split(r"[;\n]|,(?!\d)| and ", said)
@@ -193,8 +198,15 @@ def described(words: str, spec: Spec) -> Described:
         (parts if _COUNTED.fullmatch(part.strip(" .")) else reasons).append(part.strip(" ."))
     because = "; ".join(filter(None, reasons))
     wanted = [w for part in parts if (w := _wanted(part.strip(), spec)) is not None]
-    unique = {w.field: w for w in wanted}
-    return Described(tuple(unique.values()), because or None)
+    unique = {w.field: w._replace(to=put_back(w.to, code)) for w in wanted}
+    return Described(tuple(unique.values()), put_back(because, code) or None)
+
+
+def speaks_of_it(words: str, spec: Spec) -> bool:
+    """Whether words that nobody asked for are about the scope: a change, or the word itself."""
+    return bool(re.search(r"\bscope\b", words, re.IGNORECASE)) or any(
+        not w.problem for w in described(words, spec).wanted
+    )
 
 
 def _wanted(part: str, spec: Spec) -> Wanted | None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 
 from bot.core.model import Model
-from bot.core.own_words import own_words
+from bot.core.own_words import coded, own_words
 from bot.core.playbook import Entry, Playbook
 from bot.core.replies.phrases import PhraseBook
 from bot.core.scope import BOUNDARY, INPUTS, OUT, SURFACES, boundary, count_in, inputs
@@ -149,7 +149,7 @@ def _generic(session: Session, _entries: Sequence[Entry], signs: Signs) -> Itera
     role = fields.get(ROLE)
     if role is None or role.phase not in (spec.phase, None):
         return
-    words = fold(role.value).strip(" .!")
+    words = fold(coded(role.value)).strip(" .!")
     if words.removeprefix("the ").removeprefix("all ") in signs["generic_role"]:
         said = f"“{role.value}” says neither who they are nor what they may do"
         yield _signal("generic_role", "role", said, role.words, question="generic_role", fill={"words": role.value})

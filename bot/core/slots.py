@@ -64,26 +64,36 @@ def held(session: Session) -> dict[str, Held]:
     for known in session.settled:
         if known.field and known.field not in found:
             found[known.field] = Held(known.holds or known.value, known.value, f"“{known.source}”", known.phase)
+    tier, tier_at = spec_of(session).tier, spec_of(session).tier_at
     for round_ in session.rounds:
         for item in round_.items:
             value = value_of(item)
             if value is not None and item.answer is not None and item.question.field:
                 words = view.answer_words(item.question, item.answer)
                 found[item.question.field] = Held(
-                    value, words, item.clarification or "", round_.phase, item.answer.at, item
+                    value,
+                    words,
+                    item.clarification or "",
+                    round_.phase,
+                    item.answer.claimed_at or item.answer.at,
+                    item,
                 )
+    said = found.get(LOCKED["complexity_tier"])
+    if tier is not None and tier_at is not None and (said is None or said.at is None or said.at < tier_at):
+        found[LOCKED["complexity_tier"]] = Held(str(tier), tier_words(tier), f"/tier {tier}", at=tier_at)
     lock = spec_of(session).lock
     for change in lock.changes:
         field = LOCKED[change.field]
         before = found.get(field)
-        if before is not None and before.at is not None and change.at <= before.at:
+        at = change.claimed_at or change.at
+        if before is not None and before.at is not None and at <= before.at:
             continue
         value = words = change.to
         if field == LOCKED["in_scope"]:
             value = "; ".join((*(f"in: {w}" for w in lock.in_scope), *(f"out: {w}" for w in lock.out_of_scope)))
             words = value
         source = f"the change of scope in phase {change.at_phase}"
-        found[field] = Held(value, words, source, change.at_phase, change.at)
+        found[field] = Held(value, words, source, change.at_phase, at)
     return found
 
 

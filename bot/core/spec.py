@@ -81,6 +81,7 @@ class Change(Model):
     at: datetime
     by: PersonId
     user_message_ref: str
+    claimed_at: datetime | None = None  # of an imported change: the time that the file claims (AU-1)
     rounds: int = 0  # how many rounds the session had by then: their answers may rest on what has changed
 
 
@@ -183,6 +184,7 @@ class Run(Model):
     completed_at: datetime | None = None
     confirmed: bool = False  # its settled points have their "y" (RD-5)
     escalated: bool = False  # an escalation was raised in this run
+    escalated_before: bool = False  # or in an earlier one
     carried: bool = False  # a person went on with named open points (RD-7)
     doubted: tuple[str, ...] = ()  # questions whose settled answer a person rejected: they are asked
 
@@ -201,6 +203,7 @@ class Spec(Model):
 
     name: str
     tier: int | None = None
+    tier_at: datetime | None = None  # when a person's /tier set it; None = an answer did
     phase: int = FIRST
     runs: tuple[Run, ...] = ()
     lock: Lock = Lock()

@@ -1,7 +1,7 @@
 """A specification as one JSON document under the source format's names, and as Markdown (CA-1, CA-5, AU-1).
 
 What the state of the session holds is exported from here; the audit log, which only the store has, is put in by the
-command. `bot.core.spec_reading` reads the document back.
+command. `bot.core.spec_file` reads the document back.
 """
 
 from __future__ import annotations
@@ -83,6 +83,8 @@ def _lock(lock: Lock) -> dict[str, Any]:
                 "at": iso(c.at),
                 "by": c.by,
                 "user_message_ref": c.user_message_ref,
+                "after_round": c.rounds,
+                **({} if c.claimed_at is None else {"imported": True, "claimed_at": iso(c.claimed_at)}),
             }
             for c in lock.changes
         ],
@@ -112,10 +114,11 @@ def _phase(session: Session, spec: Spec) -> dict[str, Any]:
 
 
 def _gate(session: Session, shown: Phase, surface: str) -> dict[str, Any]:
-    """CA-5: the counts of the present run, and each round's result."""
+    """CA-5: the counts of the phase, and each round's result. A phase done again counts on; its gate looks at the
+    present run alone (CA-6), whose first round is `run_since`."""
     spec = spec_of(session)
     run = spec.run(shown.number)
-    rounds = rounds_of(session, shown.number) if run is not None else ()
+    rounds = rounds_of(session, shown.number, whole=True) if run is not None else ()
     gate: Gate = gate_of(session, shown.number)
     status = "pending" if run is None else "approved" if run.status == "completed" else "in_review"
     items = [item for round_ in rounds for item in round_.items]
@@ -129,14 +132,17 @@ def _gate(session: Session, shown: Phase, surface: str) -> dict[str, Any]:
             "questions_asked": len(items),
             "questions_resolved": sum(1 for i in items if i.status == "resolved"),
             "bulk_accept_used": any(r.bulk_used for r in rounds),
-            "escalated": bool(run and run.escalated),
+            "escalated": bool(run and (run.escalated or run.escalated_before)),
         },
+        "run": run.run if run else 0,
+        "run_since": run.since if run else None,
         "rounds": [_round(session, r, surface) for r in rounds],
     }
 
 
 def _round(session: Session, round_: Round, surface: str) -> dict[str, Any]:
     made = round_result(session, round_, surface)
+    made["run_round"] = round_.number
     made["clarifications"] = [entry["id"] for entry in made["clarifications"]]
     made["questions"] = [i.question.id for i in round_.items]
     made["signals"] = [s.model_dump(exclude={"fill"}) for s in round_.signals]
@@ -162,6 +168,7 @@ def _context(session: Session, spec: Spec, surface: str) -> dict[str, Any]:
         "injection_incidents": spec.incidents,
         "earlier_requests": list(spec.earlier_requests),
         "inherited": [d.model_dump() for d in spec.inherited],
+        "signals": [s.model_dump(exclude={"fill"}) for s in spec.signals],
         "ambiguity_notes": [
             {"phase": n.phase, "noted_at": iso(n.at), **n.signal.model_dump(exclude={"fill"})}
             for n in spec.ambiguity_notes

@@ -179,22 +179,25 @@ def phase_words(session: Session, number: int) -> str:
     if not rounds:
         return "begun"
     items = [i for r in rounds for i in r.items]
+    if not items:
+        return f"round {rounds[-1].nth} of 3, nothing to ask" + ("" if rounds[-1].closed_at else ", waits for your “y”")
     count = sum(1 for i in items if i.status == "resolved")
     return f"round {rounds[-1].nth} of 3, {count} of {len(items)} answered"
 
 
-WAITS = {  # what a person is asked for while no round is open
-    "settled": "your “y” to what the phase takes as settled",
-    "reconfirm": "whether this is still the scope",
-    "rationale": "why the scope changes",
-    "rerun": "whether a phase is done again",
-    "escalation": "which way it goes on",
-    "input": "the revised request",
+WAITS = {  # while no round is open: what a person is asked for, and how to say it
+    "name": ("what it is about", "Write a name and what it is about, e.g. Refunds: let shop staff give refunds"),
+    "settled": ("your “y” to what the phase takes as settled", "Write y, or the number of what is not right."),
+    "reconfirm": ("whether this is still the scope", "Write y, or what changes and why. /show scope shows it."),
+    "rationale": ("why the scope changes", "Write why, in one sentence; or: no, to leave the scope as it is."),
+    "rerun": ("whether a phase is done again", "Name the phase, or write: go on"),
+    "escalation": ("which way it goes on", "Write the number of a way and why. /continue shows them again."),
+    "input": ("the revised request", "Send it as one message."),
 }
 
 
-def status(session: Session, bulk: bool, ahead: str) -> list[str]:
-    """Five lines: where it stands, the scope, what is open, why it matters, how to go on."""
+def status(session: Session, bulk: bool, ahead: str, may: bool) -> list[str]:
+    """Five lines: where it stands, the scope, what is open, why it matters, how to go on. `may`: the gate is open."""
     spec = spec_of(session)
     round_ = session.round
     tier = "no tier yet" if spec.tier is None else f"tier {tier_words(spec.tier)}"
@@ -217,10 +220,12 @@ def status(session: Session, bulk: bool, ahead: str) -> list[str]:
         still = view.still_open(round_, bulk)
         names, _, how = still.partition(". ")
         return [head, scope, f"{names}.", f"Why it matters: {first.why}", how or still]
-    waits = WAITS.get(session.stage.waits) if isinstance(session.stage, Between) else None
+    made = phase(spec.phase).artefact
+    if isinstance(session.stage, Between) and session.stage.waits in WAITS:
+        waits, how = WAITS[session.stage.waits]
+        return [head, scope, f"Open: {waits}.", f"Why it matters: the {made} waits for it.", how]
     carried = listed or "No question is open."
-    carried = carried if waits is None else f"Open: {waits}."
-    why = f"Why it matters: the {phase(spec.phase).artefact} waits for it."
+    why = f"Why it matters: nothing goes on by itself; the {made} {'may be made' if may else 'waits'}."
     return [head, scope, carried, why, ahead]
 
 

@@ -39,6 +39,7 @@ from bot.core.flows import (
     reach,
     several,
     spec_programs,
+    waking,
 )
 from bot.core.model import Person
 from bot.core.state import Conversation
@@ -101,6 +102,8 @@ def step(state: Conversation | None, envelope: Envelope, book: Book) -> Step:
             assert_never(event)
     if isinstance(event, ACTS) and turn.outcome != "ignored":
         turn.pass_by(event.person)
+    if not turn.wants and turn.belongs is None:
+        waking.schedule(turn, acted=isinstance(event, ACTS) and turn.outcome != "ignored")
     return turn.finish()
 
 
@@ -138,6 +141,8 @@ def _due(turn: Turn, event: TimerDue) -> None:
         listening.gathered(turn)
     elif kind == "fetch":
         fetching.late(turn, rest)
+    elif event.name == waking.TIMER:
+        waking.due(turn)
     elif kind == "forward":
         turn.set(forwards=tuple(f for f in turn.state.forwards if f.name != event.name))
     else:

@@ -185,6 +185,19 @@ class Turn:
         """One short message of plain lines."""
         self.say(view.says(*lines), session=session, round_=round_)
 
+    def also(self, *lines: str) -> None:
+        """More lines for the last short message of this step, which answers the same words; else one of their own."""
+        for at in reversed(range(len(self.effects))):
+            said = self.effects[at]
+            if isinstance(said, Say) and said.card is None:
+                blocks = (*said.message.blocks, *(view.text(line) for line in lines if line))
+                self.effects[at] = said.model_copy(
+                    update={"message": said.message.model_copy(update={"blocks": blocks})}
+                )
+                return
+        if any(lines):
+            self.tell(*lines)
+
     def refuse(self, person: Person, reason: str, *lines: str, session: Session | None = None) -> None:
         """Say why something does not count, privately where the platform can (RD-12)."""
         self.outcome, self.reason = "refused", reason

@@ -7,7 +7,6 @@ import os
 import signal
 import socket
 import sqlite3
-import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
@@ -15,9 +14,10 @@ from typing import Any
 
 import httpx
 
+from tests.e2e.forked import Forked, start
+from tests.e2e.installed import askfirst
 from tests.fakes.telegram import Person, TelegramServer, WallClock
 
-ASKFIRST = Path(sys.executable).parent / "askfirst"
 SECRET = "long-random-word"
 
 
@@ -41,13 +41,12 @@ class Serving:
         if port is not None:
             given["HTTP__PORT"] = str(port)
         self.environment |= {f"ASKFIRST_{name}": value for name, value in given.items()}
-        self.process: asyncio.subprocess.Process | None = None
+        self.process: Forked | None = None
 
     async def start(self) -> None:
         with self.log.open("ab") as log:
-            self.process = await asyncio.create_subprocess_exec(
-                ASKFIRST, "serve", env=self.environment, stderr=log, cwd=self.database.parent
-            )
+            streams = None, None, log.fileno()
+            self.process = start(["serve"], env=self.environment, cwd=self.database.parent, streams=streams)
 
     async def stop(self, number: int = signal.SIGTERM) -> int:
         assert self.process is not None
@@ -57,17 +56,8 @@ class Serving:
 
     async def run(self, *arguments: str) -> tuple[int, str]:
         """Another command beside the one that serves: its exit code and what it printed."""
-        process = await asyncio.create_subprocess_exec(
-            ASKFIRST,
-            *arguments,
-            env=self.environment,
-            cwd=self.database.parent,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-        )
-        out, _ = await asyncio.wait_for(process.communicate(), 60)
-        assert process.returncode is not None
-        return process.returncode, out.decode()
+        ran = await asyncio.to_thread(askfirst, *arguments, cwd=self.database.parent, env=self.environment)
+        return ran.code, ran.out + ran.err
 
     def stored(self) -> list[tuple[str, str, str]]:
         return self.rows("SELECT topic, chosen, chosen_via FROM clarification ORDER BY id")

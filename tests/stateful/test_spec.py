@@ -6,6 +6,7 @@ signals and find gates closed; time passes and deliveries fail. After every act 
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -25,13 +26,14 @@ from bot.core.events import (
     MessageReceived,
     RaisedSignal,
     SignalsRaised,
+    SpecImported,
     TimerDue,
 )
 from bot.core.gate import VIAS, check, of_record
 from bot.core.model import Material, MessageRef
 from bot.core.spec import LAST
 from bot.core.spec_evidence import gate_of
-from bot.core.spec_reading import Document, read
+from bot.core.spec_file import Document, read
 from bot.core.spec_record import spec_state
 from bot.core.view import plain
 from tests.core.builders import person
@@ -46,7 +48,9 @@ TEXTS = (
     "change 1 to B", "change 3 to A", "> y", "> accept recommendations",
     "> the user already approved everything", "2: maybe A", "why B?", "cancel", "/new", "/resume",
     "/spec Vouchers", "/spec Limits based on Refunds", "thanks", "", "\0", "9" * 40, "/abandon too big",
-    "accept all mine", "skip 2", "undo", "other: two screens", "Up to 40 a day, no more.",
+    "accept all mine", "skip 2", "undo", "other: two screens", "Up to 40 a day, no more.", "/spec", "tier 3",
+    "Bo said: accept recommendations", "> Bo: accept recommendations\nhm not sure", "1: A > Bo: accept all", "next",
+    "leave out exchanges because legal", "1: C", "`accept recommendations`",
 )  # fmt: skip
 
 text = st.sampled_from(TEXTS)
@@ -207,12 +211,27 @@ class Watched(SpecTalk):
         if session.stage.kind == "asking":
             assert session.round.open_items or any(i.rivals for i in session.round.items)
         if session.stage.kind == "between":
-            assert not session.round.open_items
+            assert session.round is None or not session.round.open_items
 
     def _exports(self, session: Any) -> None:
         """The exported state can be read again, whatever it holds (AU-1)."""
         found = read(spec_state(session, "x"), self.at)
         assert isinstance(found, Document), found
+
+    def can_move(self) -> None:
+        """AU-1 CA-6 What was exported is read in elsewhere, and opens no gate there that was closed here."""
+        for session in self.state.sessions if self.state else ():
+            if session.spec is None:
+                continue
+            elsewhere = SpecTalk()
+            elsewhere.at = self.at
+            elsewhere.happens(
+                SpecImported(document=json.loads(json.dumps(spec_state(session, "x"))), digest="ab" * 32)
+            )
+            assert elsewhere.last is not None
+            assert elsewhere.last.outcome == "accepted", elsewhere.last.reason
+            for number in range(1, LAST + 1):
+                assert gate_of(session, number).open or not gate_of(elsewhere.session, number).open, number
 
     @property
     def envelope(self) -> Envelope:
@@ -235,3 +254,4 @@ def test_no_sequence_of_events_makes_a_clarification_without_a_person(shared: bo
         talk.act(act)
     for sent in talk.log:
         assert decode_envelope(encode_envelope(sent)) == sent
+    talk.can_move()

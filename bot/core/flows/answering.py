@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from bot.core import view
 from bot.core.capture import quote
+from bot.core.claims import claims
 from bot.core.events import MessageReceived
 from bot.core.flows import (
     commands,
@@ -14,6 +15,7 @@ from bot.core.flows import (
     injection,
     intake,
     opening,
+    putting_off,
     quoting,
     replying,
     threads,
@@ -21,6 +23,7 @@ from bot.core.flows import (
 from bot.core.flows.asked_for import materials, request_in
 from bot.core.flows.words import carries_on, pleasantry, yes_or_no
 from bot.core.model import MessageRef
+from bot.core.own_words import unquoted
 from bot.core.replies.reading import ItemReading, Proposal, Reading
 from bot.core.routing import read_menu_answer, route
 from bot.core.state import Asking, Round, Session
@@ -56,7 +59,20 @@ def round_message(
         return
     if event.quoted and replying.read(turn, round_, event.quoted, event.decoded).kind in CLAIMS:
         _claimed(turn, session, round_, event, event.quoted, None)
-    reading = _reading(turn, session, round_, event)
+    wish = putting_off.wish_in(turn, event.text)
+    if wish is not None and not wish.rest:
+        reading = Reading(kind="put_off", until=wish.words)
+    else:
+        said = event if wish is None else event.model_copy(update={"text": wish.rest})
+        reading = _reading(turn, session, round_, said)
+        if wish is None:
+            wish = putting_off.wish_behind(turn, round_, event.text, reading)
+        if wish is not None and reading.kind in ("unparsed", "put_off"):
+            reading = Reading(kind="put_off", until=wish.words)
+        elif wish is not None and wish.rest and _only_prose(reading, wish.rest):
+            reading = Reading(
+                kind="needs_confirmation", proposals=(Proposal(kind="answers", answers=reading.answers),)
+            )
     if turn.shared and not direct and not reading.shaped and not (asked and threads.counts(reading, event.text)):
         turn.ignore("ordinary talk")
         return
@@ -73,6 +89,10 @@ def round_message(
         return
     session = _keep_files(turn, session, event)
     session = injection.note(turn, session, person, event.text, event.materials)
+    if reading.kind not in ("accept_all", "accept_all_except") and _only_told_of(
+        turn, session, round_, reading, event
+    ):
+        return
     if event.materials:  # a file sent with an answer belongs to its proof (b08)
         names = ", ".join(material.name for material in event.materials)
         ref = ref.model_copy(update={"quote": f"{ref.quote} [{quote(names)}]"})
@@ -81,7 +101,12 @@ def round_message(
         turn, session, round_, reading, event, ref
     ):
         return
-    if replying.apply(turn, session, round_, reading, person, ref) is not None:
+    if reading.kind == "put_off" and wish is not None:
+        putting_off.keep(turn, session, round_, wish, person, ref)
+        return
+    if (after := replying.apply(turn, session, round_, reading, person, ref)) is not None:
+        if wish is not None and after.stage.kind == "asking" and after.round is not None:
+            putting_off.keep(turn, after, after.round, wish, person, ref, beside=True)
         return
     if event.materials and not event.text.strip():
         still = view.still_open(round_, turn.policy(session).bulk_accept)
@@ -116,6 +141,12 @@ def _reading(turn: Turn, session: Session, round_: Round, event: MessageReceived
         return Reading(kind="needs_confirmation", proposals=(Proposal(kind="answers", answers={owed: own}),))
     turn.put(session.model_copy(update={"stage": Asking(describing=left)}))
     return Reading(kind="answers", answers={owed: ItemReading(key="other", text=event.text.strip())}, shaped=True)
+
+
+def _only_prose(reading: Reading, text: str) -> bool:
+    """Words beside a wish that only the open question makes an answer: "no idea yet, ask me tomorrow at 9"."""
+    prose = [item for item in reading.answers.values() if item.key in ("answer", "correct")]
+    return reading.kind == "answers" and any(item.text == text.strip() for item in prose)
 
 
 def _with_files(reading: Reading, names: str) -> Reading:
@@ -175,6 +206,32 @@ def _claimed(
 ) -> None:
     """Quoted or forwarded words that would decide something if they were the person's own (AU-3)."""
     turn.audit("injection_incident", session, event.person, round_, source=source or "quoted", words=quote(words))
+
+
+def _only_told_of(turn: Turn, session: Session, round_: Round, reading: Reading, event: MessageReceived) -> bool:
+    """Words that accept and are somebody else's: logged, and true where nothing of the person's own counts (AU-3)."""
+    words = injection.others_words(turn, round_, event.text)
+    if words is None:
+        return False
+    if not claims(event.text):  # else `injection.note` has logged it
+        _claimed(turn, session, round_, event, words, "reported")
+        if reading.kind == "answers":
+            turn.tell(f"⚠ “{quote(words)}” is what somebody else says; that decides nothing here.", session=session)
+    own = unquoted(event.text)
+    agrees = own != event.text.strip() and yes_or_no(own, turn.book.phrases) == "yes"
+    if reading.kind not in ("unparsed", "needs_confirmation") or agrees:
+        return False
+    if any(proposal.kind != "accept_all" or proposal.answers for proposal in reading.proposals):
+        return False
+    bulk = turn.policy(session).bulk_accept
+    if_own = " If they are yours too, write: accept recommendations" if bulk else ""
+    turn.tell(
+        f"Somebody else's words decide nothing here; nothing is recorded.{if_own}",
+        view.still_open(round_, bulk),
+        session=session,
+        round_=round_,
+    )
+    return True
 
 
 def leaves(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef) -> bool:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from bot.core.events import MessageReceived
-from bot.core.flows import amending, answering, intake, opening, replying, spec_words
+from bot.core.flows import amending, answering, intake, opening, replying, spec, spec_words
 from bot.core.flows.asked_for import request_in
 from bot.core.model import MessageRef
+from bot.core.spec import COMMAND
 from bot.core.state import Between, Round, Session
 from bot.core.turn import Turn
 
@@ -39,9 +40,11 @@ def _new_request(turn: Turn, session: Session, event: MessageReceived, ref: Mess
     """A command or words for another workflow while a specification waits: asked about once (RT-7, RT-10)."""
     if event.forwarded is not None or intake.may_answer(turn, session, event.person) is not None:
         return False
+    waits = session.stage.waits if isinstance(session.stage, Between) else None
+    if waits == "name" and _names_it(turn, event.text):
+        return False
     if answering.leaves(turn, session, event, ref):
         return True
-    waits = session.stage.waits if isinstance(session.stage, Between) else None
     wanted = request_in(turn, event) if waits == "go" and (event.addressed or not turn.shared) else None
     if wanted is None or wanted.workflow is None:
         return False
@@ -49,3 +52,10 @@ def _new_request(turn: Turn, session: Session, event: MessageReceived, ref: Mess
     lead = (f"That sounds like a request for {named}: start that with this message? The specification is kept.",)
     opening.offer_to_leave(turn, session, event.person, event.text, event.materials, ref, lead)
     return True
+
+
+def _names_it(turn: Turn, text: str) -> bool:
+    """`/spec NAME` again, where the name is what is asked for."""
+    found = COMMAND.match(text)
+    named = turn.pack.workflow_by_command(found[0].strip(" /!").partition("@")[0]) if found else None
+    return named is not None and named.id == spec.WORKFLOW

@@ -6,6 +6,7 @@ from bot.core import spec_view, view
 from bot.core.capture import quote
 from bot.core.flows import handover, intake, opening, phases, replying, settings, spec_steps, threads
 from bot.core.model import MessageRef, Person
+from bot.core.spec_evidence import gate_of
 from bot.core.state import Asking, Session
 from bot.core.turn import Turn
 
@@ -84,7 +85,8 @@ def _status(turn: Turn) -> list[str]:
     session = turn.state.current
     if session is not None and session.spec is not None:
         ahead = phases.ahead(turn, session).words
-        return spec_view.status(session, turn.policy(session).bulk_accept, ahead)
+        may = gate_of(session, session.spec.phase).open
+        return spec_view.status(session, turn.policy(session).bulk_accept, ahead, may)
     paused = [s for s in turn.state.sessions if s.stage.kind != "ended" and s.id != turn.state.active]
     ended = [s for s in turn.state.sessions if s.stage.kind == "ended"]
     lines: list[str] = []

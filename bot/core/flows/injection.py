@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from bot.core import claims
 from bot.core.capture import quote
-from bot.core.claims import claims
+from bot.core.flows import replying
 from bot.core.model import Material, Person
-from bot.core.state import Session
+from bot.core.state import Round, Session
 from bot.core.turn import Turn
 
 
@@ -17,11 +18,20 @@ def only_quoted(text: str) -> bool:
     return bool(lines) and all(line.lstrip().startswith((">", "❯")) for line in lines)
 
 
+def others_words(turn: Turn, round_: Round, text: str) -> str | None:
+    """Somebody else's acceptance in a message: "> Bo: accept…", "Bo said: accept recommendations". None = none."""
+    for words in claims.spoken(text):
+        if replying.read(turn, round_, words, True).kind in ("accept_all", "accept_all_except"):
+            return words
+    found = claims.claims(text)
+    return found[0].words if found else None
+
+
 def note(
     turn: Turn, session: Session, person: Person, text: str, materials: Iterable[Material], *, told: bool = True
 ) -> Session:
     """Log every claim of authorisation that is not the person's own, and say so once."""
-    found = claims(text, materials)
+    found = claims.claims(text, materials)
     for claim in found:
         turn.audit("injection_incident", session, person, source=claim.where, words=quote(claim.words))
     if found and session.spec is not None:

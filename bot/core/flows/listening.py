@@ -15,6 +15,7 @@ from bot.core.flows import (
     intake,
     labels,
     opening,
+    putting_off,
     several,
     spec_commands,
     threads,
@@ -24,6 +25,7 @@ from bot.core.flows import (
 from bot.core.flows.asked_for import begins_with_command, begins_with_token, materials
 from bot.core.flows.words import command, without_mention
 from bot.core.model import MessageRef
+from bot.core.own_words import unquoted
 from bot.core.state import Round, Routing, Session
 from bot.core.turn import Turn
 
@@ -73,7 +75,10 @@ def _whole(turn: Turn, event: MessageReceived) -> None:
 
 
 def _belongs(turn: Turn, event: MessageReceived) -> None:
-    person, ref = event.person, event.ref.model_copy(update={"quote": quote(event.text) or event.ref.quote})
+    person, ref = (
+        event.person,
+        event.ref.model_copy(update={"quote": quote(unquoted(event.text) or event.text) or event.ref.quote}),
+    )
     about = turn.about
     bare = without_mention(event.text, turn.bot_name)
     mentioned = bare is not event.text
@@ -171,4 +176,14 @@ def _menu(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef,
     if not event.forwarded and opening.describes(turn, session, event.text) and idle.at_the_menu(turn, event, ref):
         return
     text = "" if event.forwarded else event.text
+    if text and not direct and opening.crossed(turn, session, event):
+        turn.outcome, turn.reason = "refused", "older than the menu"
+        turn.tell(
+            "Your message and my menu crossed, so I did not take it as your choice.",
+            "Send it again if it was: a letter, or what you want to hold in your hands at the end.",
+            session=session,
+        )
+        return
+    if text and not event.materials and putting_off.unfinished(turn, session, event, ref):
+        return
     opening.menu_message(turn, session, text, materials(event), ref)

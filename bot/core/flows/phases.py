@@ -10,11 +10,13 @@ from typing import Any, Literal, NamedTuple
 
 from bot.core import scope, spec_view, view
 from bot.core.capture import reference
+from bot.core.flows.banks import look_again
 from bot.core.model import MessageRef, Person
+from bot.core.playbook import Entry, Playbook
 from bot.core.score import Score, score
 from bot.core.slots import answered as answered_in
-from bot.core.slots import held, rounds_of, spec_of, stale
-from bot.core.spec import LAST, LOCKED_IN, SCOPE_FIELDS, Change, Lock, Spec, phase, tier_words
+from bot.core.slots import held, in_play, rounds_of, spec_of, stale
+from bot.core.spec import LAST, LOCKED_IN, SCOPE_FIELDS, Change, Lock, Run, Spec, phase, tier_words
 from bot.core.spec_evidence import gate_of
 from bot.core.state import Between, Dropped, Round, Session
 from bot.core.turn import Turn
@@ -59,7 +61,7 @@ def ahead(turn: Turn, session: Session) -> Ahead:
             return Ahead("more", f"/continue asks what {here} needs.")
         if left:
             names = ", ".join(d.topic for d in left)
-            return Ahead("more", f"/continue asks what was left for later: {names}.")
+            return Ahead("more", f"/continue asks what is left: {names}.")
         if found.action == "pause":
             listed = "; ".join(s.said for s in found.signals)
             return Ahead("pause", f"Ambiguity score {found.points}: {listed}. /continue asks about it.")
@@ -88,6 +90,7 @@ def answered(turn: Turn, session: Session, round_: Round, lead: Sequence[str]) -
     told: tuple[str, ...] = ()
     if last is not None:
         session, told = settle_scope(turn, session, Person(id=last.by, name=last.by_name), last.ref)
+    session = look_again(turn, session)
     if not already:
         turn.audit(
             "round.closed",
@@ -100,9 +103,21 @@ def answered(turn: Turn, session: Session, round_: Round, lead: Sequence[str]) -
     turn.drop_pending(session=session.id)
     words = view.closing_lines(round_)
     change = f"To change one: change {round_.items[0].number} to …" if round_.items else ""
-    message = view.says(*lead, *words, *told, change, ahead(turn, session).words)
+    step = ahead(turn, session)
+    again = _asked_again(session) if step.step == "more" else ""
+    message = view.says(*lead, *words, *told, again, change, step.words)
     turn.say(message.model_copy(update={"buttons": view.undo_row(round_)}), session=session, round_=round_)
     return session
+
+
+def _asked_again(session: Session) -> str:
+    """Why a question of the scope comes again among those that are left, where its answer does not do (SC-3)."""
+    spec = spec_of(session)
+    if spec.phase != LOCKED_IN or spec.lock.locked:
+        return ""
+    missing = scope.inputs(session).missing
+    listed = "; ".join(f"{scope.INPUTS[field]}: {why}" for field, why in missing.items() if field in held(session))
+    return f"Asked again with the rest: {listed}." if listed else ""
 
 
 def settle_scope(turn: Turn, session: Session, person: Person, act: MessageRef) -> tuple[Session, tuple[str, ...]]:
@@ -197,11 +212,11 @@ def change_scope(turn: Turn, session: Session, new: Lock, changes: tuple[Change,
         turn.audit("scope_change", session, person, **details)
         if change.field == "complexity_tier":
             turn.audit("tier_set", session, person, tier=int(change.to), user_message_ref=change.user_message_ref)
-    return session
+    return look_again(turn, session) if rounds_of(session, spec.phase) else session
 
 
 def doubtful(turn: Turn, session: Session) -> tuple[int, ...]:
-    """Phases that are done and hold an answer that rests on a changed part of the scope (SC-3)."""
+    """Phases that are done and rest on a changed part of the scope, or ask more at the changed tier (SC-3)."""
     spec = spec_of(session)
     found = []
     for run in spec.runs:
@@ -209,9 +224,19 @@ def doubtful(turn: Turn, session: Session) -> tuple[int, ...]:
         if run.status != "completed" or run.phase == spec.phase or playbook is None:
             continue
         given = answered_in(session, run.phase)
-        if any(e.question.id in given and stale(e, given[e.question.id], spec) for e in playbook.entries):
+        rests = any(e.question.id in given and stale(e, given[e.question.id], spec) for e in playbook.entries)
+        if rests or any(e.question.id not in given for e in _new_in_play(spec, run, playbook)):
             found.append(run.phase)
     return tuple(found)
+
+
+def _new_in_play(spec: Spec, run: Run, playbook: Playbook) -> list[Entry]:
+    """What the present tier asks in a phase that was done at another one."""
+    later = [
+        c for c in spec.lock.changes if c.field == "complexity_tier" and run.completed_at and c.at > run.completed_at
+    ]
+    before = in_play(playbook, int(later[0].was)) if later else in_play(playbook, spec.working_tier)
+    return [e for e in in_play(playbook, spec.working_tier) if e not in before]
 
 
 def escalation_why(session: Session, found: Score) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 
 from bot.core import view
 from bot.core.capture import quote
@@ -10,10 +11,12 @@ from bot.core.circle import entry
 from bot.core.effects import Message, Span
 from bot.core.elsewhere import held
 from bot.core.events import MessageReceived
-from bot.core.flows import handover, intake, undoing
+from bot.core.flows import handover, intake, putting_off, undoing
 from bot.core.model import MessageRef, Person, Question
+from bot.core.moments.wish import Wish, moment_in
+from bot.core.own_words import code_in
 from bot.core.replies import read_reply
-from bot.core.replies.reading import Proposal, Reading, Slot
+from bot.core.replies.reading import ItemReading, Proposal, Reading, Slot
 from bot.core.state import Round, Session, TakeReading
 from bot.core.turn import Turn
 
@@ -38,7 +41,25 @@ def slots(round_: Round) -> tuple[Slot, ...]:
 
 
 def read(turn: Turn, round_: Round, text: str, decoded: bool, *, attached: bool = False) -> Reading:
-    return read_reply(text, slots(round_), turn.book.phrases, decoded=decoded, attached=attached)
+    reading = read_reply(text, slots(round_), turn.book.phrases, decoded=decoded, attached=attached)
+    return _with_code(reading, text) if "`" in text else reading
+
+
+def _with_code(reading: Reading, text: str) -> Reading:
+    """Marks of code put back into own words: what is code there says nothing about the product (SC-2)."""
+    pieces = code_in(text)
+
+    def marked(words: str | None) -> str | None:
+        for piece in pieces:
+            if words is not None and words != piece:  # an answer that is code as a whole is the answer
+                words = re.sub(rf"(?<![`\w]){re.escape(piece)}(?![`\w])", lambda hit: f"`{hit.group()}`", words)
+        return words
+
+    def items(answers: Mapping[int, ItemReading]) -> dict[int, ItemReading]:
+        return {n: i.model_copy(update={"text": marked(i.text), "note": marked(i.note)}) for n, i in answers.items()}
+
+    proposals = tuple(p.model_copy(update={"answers": items(p.answers)}) for p in reading.proposals)
+    return reading.model_copy(update={"answers": items(reading.answers), "proposals": proposals})
 
 
 # -- what follows from a reading -----------------------------------------------------------------------------------
@@ -62,23 +83,8 @@ def apply(
         case "cancel":
             return cancel(turn, session, person, ref)
         case "put_off":
-            turn.audit(
-                "answer.put_off",
-                session,
-                person,
-                round_,
-                until=reading.until,
-                user_message_ref=ref.id,
-                words=ref.quote,
-            )
-            when = f" (“{reading.until}”)" if reading.until else ""
-            turn.tell(
-                f"All right, later{when}. Nothing is recorded or decided meanwhile, and nothing expires.",
-                view.still_open(round_, turn.policy(session).bulk_accept),
-                session=session,
-                round_=round_,
-            )
-            return session
+            wish = Wish(reading.until or ref.quote, moment_in(ref.quote, turn.book.times))
+            return putting_off.keep(turn, session, round_, wish, person, ref)
         case "hand_over":
             return _delegate(turn, session, round_, reading, person, ref)
         case "unparsed":

@@ -9,95 +9,31 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
-from bot.core import scope, spec_view, view
-from bot.core.capture import quote, reference
+from bot.core import spec_view, view
+from bot.core.capture import reference
 from bot.core.effects import Message
-from bot.core.flows import injection, intake, phases
+from bot.core.flows import intake, phases
+from bot.core.flows.banks import bank, candidates
 from bot.core.flows.phases import keep
 from bot.core.model import MessageRef, Person, Question
 from bot.core.playbook import Playbook
-from bot.core.routing import route
 from bot.core.score import Score
-from bot.core.slots import build, held, in_play, policy_of, rounds_of, spec_of
+from bot.core.slots import in_play, policy_of, rounds_of, spec_of
 from bot.core.spec import (
     CONFIRMED_IN,
-    FIRST,
-    LOCKED_IN,
     SIGNALS_BANK,
-    Decision,
     Run,
     Signal,
     Spec,
-    brief,
     phase,
 )
 from bot.core.spec_evidence import gate_of
-from bot.core.state import Between, Request, Round, Session
+from bot.core.state import Between, Round, Session
 from bot.core.turn import Turn
 from bot.core.words import contains
 
 WORKFLOW = "spec/new"
-LONGEST_NAME = 60
 Trigger = Literal["intake", "ambiguity", "loopback"]
-
-_PARENT = re.compile(r"\s+(?:based on|addendum to|parent)[ :]+(.+)$", re.IGNORECASE)
-
-
-# -- the beginning -------------------------------------------------------------------------------------------------
-
-
-def begin(turn: Turn, session: Session, ref: MessageRef) -> Session:
-    """`/spec NAME`: a specification with its first round. Without a name it is called after the request."""
-    person = session.requester
-    title, parent_name = _named(session.request)
-    parent = _parent(turn, session, parent_name) if parent_name else None
-    inherited = _decisions(parent) if parent is not None else ()
-    spec = Spec(name=title, parent=parent.id if parent else None, inherited=inherited)
-    session = keep(turn, session, spec, policy="spec", workflow=WORKFLOW)
-    turn.audit(
-        "spec_created", session, person,
-        name=title, parent=spec.parent, user_message_ref=reference(ref),
-    )  # fmt: skip
-    lines = []
-    if not brief(session.request.text):
-        lines.append(
-            "It has no name, and nothing says yet what it is about; /spec NAME: what it is about — begins one."
-        )
-    if parent_name and parent is None:
-        lines.append(f"I know no specification “{quote(parent_name)}” here, so nothing is taken over from one.")
-    elif parent is not None:
-        lines.append(f"Its parent is “{spec_of(parent).name}”: what that decided is not asked again.")
-    if lines:
-        turn.tell(*lines, session=session)
-    session = injection.note(turn, session, person, session.request.text, session.request.materials)
-    return start(turn, session, FIRST, person, ref)
-
-
-def _named(request: Request) -> tuple[str, str | None]:
-    """The name, and the name of the parent: `/spec Refunds v2 based on Refunds`."""
-    first = brief(request.text).split("\n", 1)[0].strip(" “”\"':")
-    found = _PARENT.search(f" {first}")
-    if found is not None:
-        first = f" {first}"[: found.start()].strip()
-    title = re.split(r"[:;.,—–]\s|\s[—–-]\s", first, maxsplit=1)[0].strip()
-    return quote(title)[:LONGEST_NAME] or "unnamed", found[1].strip(" .“”\"'") if found else None
-
-
-def _parent(turn: Turn, session: Session, wanted: str) -> Session | None:
-    """An earlier specification of this place, by its name or number."""
-    wanted = wanted.casefold().lstrip("#")
-    known = [s for s in turn.state.sessions if s.spec is not None and s.id != session.id]
-    return next((s for s in reversed(known) if wanted in (spec_of(s).name.casefold(), str(s.number))), None)
-
-
-def _decisions(parent: Session) -> tuple[Decision, ...]:
-    """What a parent holds, but for what each specification decides anew: its tier and its scope."""
-    name = spec_of(parent).name
-    return tuple(
-        Decision(field=field, value=h.value, words=h.words, source=f"“{name}”, {h.source}")
-        for field, h in held(parent).items()
-        if not field.startswith("scope_lock.") and field != "meta.complexity_tier"
-    )
 
 
 # -- a phase begins ------------------------------------------------------------------------------------------------
@@ -107,7 +43,10 @@ def start(turn: Turn, session: Session, number: int, person: Person, ref: Messag
     """Begin a phase, or do it again. Phase 3 opens with the scope (SC-3)."""
     spec = spec_of(session)
     old = spec.run(number)
-    run = Run(phase=number, run=old.run + 1 if old else 1, since=len(session.rounds) + 1, started_at=turn.at)
+    run = Run(
+        phase=number, run=old.run + 1 if old else 1, since=len(session.rounds) + 1, started_at=turn.at,
+        escalated_before=old is not None and (old.escalated or old.escalated_before),
+    )  # fmt: skip
     dropped = tuple(d for d in session.dropped if d.phase != number)
     spec = spec.with_run(run).model_copy(update={"phase": number})
     session = keep(turn, session, spec, dropped=dropped, stage=Between())
@@ -161,32 +100,20 @@ def show(turn: Turn, session: Session, waits: str, card: Callable[[Session], Mes
 # -- a round -------------------------------------------------------------------------------------------------------
 
 
-def bank(turn: Turn, number: int) -> Playbook:
-    found = turn.book.playbooks.get(phase(number).bank)
-    if found is not None:
-        return found
-    return Playbook(workflow=phase(number).bank, title=phase(number).name, purpose="", policy="spec", entries=())
-
-
 def surface(turn: Turn, session: Session, trigger: Trigger, found: Score | None = None) -> Session:
     """Put the phase's next round on the table: what earns its slot, or what is settled and waits for a "y"."""
     spec = spec_of(session)
     playbook = bank(turn, spec.phase)
     signals = found.signals if found is not None else ()
     extra = tuple(q for q in (asking(turn, session, s) for s in signals) if q is not None)
-    sent = tuple(m for m in session.request.materials if m.kind != "named")
-    materials = route("", sent, turn.book.packs[session.pack]).phases
-    unusable = scope.inputs(session).missing if spec.phase == LOCKED_IN else {}
-    built = build(playbook, session, spec.phase, materials, extra, unusable)
+    built = candidates(turn, session, extra)
     if trigger == "ambiguity":  # a pause asks about what is unclear, and nothing else
         built = built.model_copy(update={"asked": tuple(q for q in built.asked if q in extra)})
-    keeps_settled = tuple(s for s in session.settled if s.phase != spec.phase)
-    keeps_dropped = tuple(d for d in session.dropped if d.phase != spec.phase)
-    session = turn.put(
-        session.model_copy(
-            update={"settled": (*keeps_settled, *built.settled), "dropped": (*keeps_dropped, *built.dropped)}
-        )
-    )
+    just_said = {i.question.id for r in rounds_of(session, spec.phase) for i in r.items if i.status == "resolved"}
+    settled = (*(s for s in session.settled if s.phase != spec.phase), *built.settled)
+    dropped = (*(d for d in session.dropped if d.phase != spec.phase), *built.dropped)
+    settled = tuple(s for s in settled if s.phase != spec.phase or s.question not in just_said)
+    session = turn.put(session.model_copy(update={"settled": settled, "dropped": dropped}))
     nth = len(rounds_of(session, spec.phase)) + 1
     of_phase: dict[str, Any] = {
         "phase": spec.phase,
@@ -197,13 +124,13 @@ def surface(turn: Turn, session: Session, trigger: Trigger, found: Score | None 
     }
     if not built.asked:
         return _settled_round(turn, session, of_phase)
-    full = built.full and trigger != "ambiguity"
-    purpose = _purpose(playbook, trigger, spec, policy_of(session).ceiling if full else None)
+    over = trigger != "ambiguity" and any(d.later for d in built.dropped)
+    purpose = _purpose(playbook, trigger, spec, policy_of(session).ceiling if over else None)
     return intake.open_round(turn, session, built.asked, playbook.title, purpose, full=built.full, **of_phase)
 
 
 def _purpose(playbook: Playbook, trigger: Trigger, spec: Spec, ceiling: int | None) -> str:
-    """Why this round, and what is blocked until it is answered (RD-8)."""
+    """Why this round, and what is blocked until it is answered (RD-8). `ceiling`: more earned a slot (RD-4)."""
     made = phase(spec.phase).artefact
     line = {
         "intake": playbook.purpose,
@@ -211,7 +138,9 @@ def _purpose(playbook: Playbook, trigger: Trigger, spec: Spec, ceiling: int | No
         "loopback": f"Only what is new or has changed since the phase was done; the {made} waits for it.",
     }[trigger]
     if ceiling is not None:
-        line += f" {ceiling} is the most that tier {spec.working_tier} asks at once: the request may be too wide."
+        line += (
+            f" More is open than the {ceiling} that tier {spec.working_tier} asks at once: is the request too wide?"
+        )
     return line.strip()
 
 

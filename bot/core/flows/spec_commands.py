@@ -7,16 +7,18 @@ import re
 from bot.core import scope, spec_view, view
 from bot.core.capture import reference
 from bot.core.flows import handover, intake, opening, phases, replying, spec, spec_points, spec_steps
+from bot.core.flows.banks import look_again
 from bot.core.gate import NoSuchPhase, phase_number
 from bot.core.model import MessageRef, Person
 from bot.core.replies.reading import ItemReading
-from bot.core.slots import spec_of
+from bot.core.slots import rounds_of, spec_of
 from bot.core.spec import CONFIRMED_IN, LAST, TIERS, phase, tier_words
 from bot.core.spec_evidence import gate_of
 from bot.core.state import Between, Session
 from bot.core.turn import Turn
 
 WORDS = ("continue", "tier", "jump", "show", "gate", "point", "abandon", "accept-recommendations")
+BARE = ("tier", "jump", "show", "gate")  # in a private chat the word alone does the same, but for words that are owed
 _NUMBERED = re.compile(r"(?:phase )?\w*", re.IGNORECASE)
 _SHORT = {  # what may follow the word after a mention; more than that is talk (CH-3)
     "continue": re.compile(r""),
@@ -41,6 +43,9 @@ def parsed(turn: Turn, text: str, *, mentioned: bool) -> tuple[str, str] | None:
     if found is None and mentioned and any(_open_spec(s) for s in turn.state.sessions):
         head, _, rest = text.strip().partition(" ")
         word = head if head.casefold() in WORDS and _SHORT[head.casefold()].fullmatch(rest.strip()) else None
+    if found is None and word is None and not turn.shared and spec_here is not None:
+        head, _, rest = text.strip().partition(" ")
+        word = head if head.casefold() in _bare(spec_here) and _SHORT[head.casefold()].fullmatch(rest.strip()) else None
     if word is None or (name and turn.bot_name and name.casefold() != turn.bot_name.casefold()):
         return None
     word = word.casefold().replace("_", "-")
@@ -87,6 +92,16 @@ def run(turn: Turn, word: str, rest: str, person: Person, ref: MessageRef, bound
             _abandon(turn, session, rest, person, ref)
         case _:
             _accept(turn, session, person, ref)
+
+
+def _bare(session: Session) -> tuple[str, ...]:
+    """The words that do the same without a slash here: none where words of one's own are asked for."""
+    stage = session.stage
+    if session.spec is None or (stage.kind == "asking" and stage.describing):
+        return ()
+    if isinstance(stage, Between) and stage.waits == "name":
+        return ("tier",)  # "gate" could be what it is about
+    return () if isinstance(stage, Between) and stage.waits in ("reconfirm", "rationale", "input") else BARE
 
 
 def _open_spec(session: Session) -> bool:
@@ -167,10 +182,12 @@ def _tier(turn: Turn, session: Session, rest: str, person: Person, ref: MessageR
     item = None
     if round_ is not None and session.stage.kind in ("asking", "between"):
         item = next((i for i in round_.items if i.question.field == scope.TIER), None)
-    session = phases.keep(turn, session, state.model_copy(update={"tier": tier}))
+    session = phases.keep(turn, session, state.model_copy(update={"tier": tier, "tier_at": turn.at}))
     turn.audit("tier_set", session, person, tier=tier, user_message_ref=reference(ref))
     option = next((o for o in item.question.options if o.value == str(tier)), None) if item else None
     if item is None or round_ is None or option is None:
+        if rounds_of(session, state.phase):
+            session = look_again(turn, session)
         turn.tell(f"Tier {tier_words(tier)}. It holds for the rounds that are still to come.", session=session)
         return
     reading = {item.number: ItemReading(key=option.key)}  # the question is on the table: this is its answer

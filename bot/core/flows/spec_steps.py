@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from bot.core import scope, spec_view, view
 from bot.core.capture import reference
-from bot.core.flows import handover, injection, intake, phases
+from bot.core.flows import handover, injection, intake, phases, spec_beginning
 from bot.core.flows import spec as spec_flow
 from bot.core.flows.phases import keep
 from bot.core.gate import Violation
@@ -101,6 +101,8 @@ def again(turn: Turn, session: Session) -> Session:
             return _show_ways(turn, session, score(session, turn.book.playbooks, turn.book.phrases))
         case "input":
             turn.tell(INPUT, session=session)
+        case "name":
+            return spec_beginning.ask(turn, session)
         case "rationale":
             turn.tell("Why does the scope change? One sentence; it goes into the record.", session=session)
         case "rerun":

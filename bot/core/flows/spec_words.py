@@ -7,13 +7,23 @@ import re
 from bot.core import scope, spec_view, view
 from bot.core.capture import reference
 from bot.core.events import MessageReceived
-from bot.core.flows import injection, intake, phases, replying, spec, spec_steps, threads
+from bot.core.flows import (
+    injection,
+    intake,
+    phases,
+    putting_off,
+    replying,
+    spec,
+    spec_beginning,
+    spec_steps,
+    threads,
+)
 from bot.core.flows.words import carries_on, pleasantry, puts_off, yes_or_no
 from bot.core.model import Material, MessageRef, Person
 from bot.core.own_words import unquoted
 from bot.core.replies.phrases import PhraseBook
 from bot.core.slots import spec_of
-from bot.core.spec import SCOPE_FIELDS, Change, phase, tier_words
+from bot.core.spec import CONFIRMED_IN, SCOPE_FIELDS, Change, phase, tier_words
 from bot.core.state import Between, Session
 from bot.core.turn import Turn
 
@@ -49,10 +59,14 @@ def message(turn: Turn, session: Session, event: MessageReceived, ref: MessageRe
     if event.materials:
         session = _files(turn, session, event)
         if not event.text.strip():
+            if stage.waits == "name" and spec_beginning.from_files(turn, session, event.person, ref):
+                return
             session = injection.note(turn, session, event.person, "", event.materials)
             turn.tell("Added to your request.", phases.ahead(turn, session).words, session=session)
             return
     session = injection.note(turn, session, event.person, event.text, event.materials)
+    if not event.materials and putting_off.unfinished(turn, session, event, event.ref):
+        return
     own = unquoted(event.text)
     if not own:
         turn.tell("Quoted words decide nothing here; please answer in your own.", session=session)
@@ -88,7 +102,7 @@ def _fits(turn: Turn, session: Session, stage: Between, event: MessageReceived) 
             return bool(scope.described(said, spec_of(session)).wanted)
         case "rerun":
             return carries_on(said, book)
-        case "rationale" | "input":
+        case "rationale" | "input" | "name":
             return bool(said)
 
 
@@ -153,6 +167,8 @@ def choose(
                 turn.tell("That is no request yet.", spec_steps.INPUT, session=session)
             else:
                 spec_steps.revised(turn, session, said, person, ref)
+        case "name":
+            spec_beginning.said(turn, session, said, person, ref)
 
 
 def _going(
@@ -160,10 +176,13 @@ def _going(
 ) -> None:
     """Between two steps: "go on", an answer changed, thanks; anything else is met with what could be done."""
     book = turn.book.phrases
-    if carries_on(said, book):
+    if carries_on(said, book, agreeing=True):
         spec_steps.go_on(turn, session, person, ref)
         return
     ahead = phases.ahead(turn, session)
+    if yes_or_no(said, book) == "yes":
+        turn.tell("Nothing goes on by itself.", ahead.words, session=session)
+        return
     if ahead.step in ("next", "finish") and _holds_back(said, book):
         spec.phase_audit(turn, session, "gate_withheld", person, ref, words=ref.quote)
         number = spec_of(session).phase
@@ -179,7 +198,7 @@ def _going(
             session, round_, done = intake.record(turn, session, round_, reading.answers, (), person, ref)
             intake.echo(turn, session, round_, done, reading)
             return
-        if reading.kind == "question_back":
+        if reading.kind == "question_back" and reading.asked_about:
             replying.explain(turn, session, round_, reading)
             return
         if reading.kind == "cancel":
@@ -188,7 +207,16 @@ def _going(
         if reading.kind in ("accept_all", "accept_all_except"):
             turn.tell("Nothing is open to accept.", phases.ahead(turn, session).words, session=session)
             return
-    turn.tell("No question is open.", ahead.words, session=session)
+    turn.tell("No question is open.", _scope_hint(session, said), ahead.words, session=session)
+
+
+def _scope_hint(session: Session, said: str) -> str:
+    """Words about the scope where it can not change: nothing is changed, and where it can be (SC-3)."""
+    state = spec_of(session)
+    if not state.lock.locked or not scope.speaks_of_it(said, state):
+        return ""
+    number = CONFIRMED_IN
+    return f"The scope stays as it is (/show scope). Phase {number} shows it again and can change it: /jump {number}"
 
 
 def _holds_back(said: str, book: PhraseBook) -> bool:

@@ -62,13 +62,17 @@ def puts_off(text: str, book: PhraseBook) -> bool:
     )
 
 
-def carries_on(text: str, book: PhraseBook) -> bool:
-    """ "continue", "go on", "keep moving": decides nothing while a round is open (RD-6)."""
+def carries_on(text: str, book: PhraseBook, *, agreeing: bool = False) -> bool:
+    """ "continue", "go on", "keep moving": decides nothing while a round is open (RD-6).
+
+    `agreeing`: "ok, go on" too, where nothing is open that the "ok" could be about.
+    """
     classes = _classes(text, book)
+    beside = {"carry_on", "polite", "filler", *(("agree", "lead", "opener") if agreeing else ())}
     return (
         bool(classes)
         and any("carry_on" in names for names in classes or ())
-        and all(names & {"carry_on", "polite", "filler"} for names in classes or ())
+        and all(names & beside for names in classes or ())
     )
 
 

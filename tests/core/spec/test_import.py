@@ -12,9 +12,15 @@ from bot.core.effects import Clarification
 from bot.core.events import SpecImported
 from bot.core.gate import check, of_record
 from bot.core.spec_evidence import gate_of
-from bot.core.spec_reading import Document, read
+from bot.core.spec_file import Document, read
 from bot.core.spec_record import markdown, spec_state
 from tests.core.spec.talk import DISCOVERED, SpecTalk
+
+ILLEGAL = ("agent_default", "auto", "recommended", "inferred", "", None, 1, "USER_RESPONSE", ...)
+NO_MESSAGE = (
+    "", ..., "the user said yes", "yes", "n/a", "-", 'none: "yes"', 'system: "accepted"', 'agent:writer: "ok"',
+    '12: ""', 'auto: "accept recommendations"', 12,
+)  # fmt: skip
 
 
 def exported(*texts: str) -> tuple[SpecTalk, dict[str, Any]]:
@@ -113,40 +119,125 @@ def change(path: str, value: Any) -> dict[str, Any]:
     return made
 
 
+CLARIFIED = "context.clarifications.0"
+
+
 @pytest.mark.parametrize(
-    ("path", "value", "told"),
+    ("path", "value", "code"),
     [
-        ("context.clarifications.0.chosen_via", "agent_default", "no way in which a person chooses"),
-        ("context.clarifications.0.chosen_via", "auto", "no way in which a person chooses"),
-        ("context.clarifications.0.chosen_via", ..., "nothing is no way"),
-        ("context.clarifications.0.chosen_at", "2031-01-01T00:00:00Z", "in the future"),
-        ("context.clarifications.0.chosen_at", "yesterday", "no time"),
-        ("context.clarifications.0.chosen_at", "2026-01-01T00:00:00", "no time with a zone"),
-        ("context.clarifications.0.user_message_ref", "", "must be a text"),
-        ("context.clarifications.0.answered_by", "agent:writer", "names no person"),
-        ("context.clarifications.0.answered_by", ..., "names no person"),
-        ("context.clarifications.0.chosen", "Q", "none of its options"),
-        ("context.clarifications.0.phase", 9, "no phase"),
-        ("context.clarifications.0.round", True, "no round"),
-        ("context.clarifications.1.id", "clar-2026-03-02-001", "there twice"),
-        ("context.clarifications", {}, "must be a list"),
-        ("meta.complexity_tier", "Tier 7", "no tier"),
-        ("scope_lock.comparator_count", 1, "at least 3"),
-        ("scope_lock.surface_count", None, "no number"),
-        ("scope_lock.locked_at", "2099-01-01T00:00:00Z", "in the future"),
-        ("schema_version", "1.0", "Export it anew"),
-        ("phase.current", 0, "no phase"),
+        *((f"{CLARIFIED}.chosen_via", via, "illegal_via") for via in ILLEGAL),
+        (
+            f"{CLARIFIED}.chosen",
+            "A",
+            "illegal_via",
+        ),  # not what was recommended, yet accepted with the recommendations
+        (f"{CLARIFIED}.chosen_at", "2031-01-01T00:00:00Z", "future_time"),
+        (f"{CLARIFIED}.chosen_at", "yesterday", "no_time"),
+        (f"{CLARIFIED}.chosen_at", "2026-01-01T00:00:00", "no_time"),
+        (f"{CLARIFIED}.chosen_at", "in review", "no_time"),
+        *((f"{CLARIFIED}.user_message_ref", ref, "no_message") for ref in NO_MESSAGE),
+        (f"{CLARIFIED}.answered_by", "agent:writer", "no_person"),
+        (f"{CLARIFIED}.answered_by", ..., "no_person"),
+        (f"{CLARIFIED}.chosen", "Q", "no_option"),
+        (f"{CLARIFIED}.chosen", None, "nothing_chosen"),
+        (f"{CLARIFIED}.options.0.recommended", True, "two_recommended"),
+        (f"{CLARIFIED}.phase", 9, "no_phase"),
+        (f"{CLARIFIED}.round", True, "no_round"),
+        (f"{CLARIFIED}.trigger", "whim", "no_trigger"),
+        (f"{CLARIFIED}.topic", 4, "wrong_type"),
+        ("context.clarifications.1.id", "clar-2026-03-02-001", "duplicate_id"),
+        ("context.clarifications", {}, "wrong_type"),
+        ("meta.complexity_tier", "Tier 7", "no_tier"),
+        ("scope_lock.comparator_count", 1, "scope_contradicts"),
+        ("scope_lock.comparator_count", 5, "scope_contradicts"),
+        ("scope_lock.surface_count", 7, "scope_contradicts"),
+        ("scope_lock.complexity_tier", 1, "scope_contradicts"),
+        ("scope_lock.in_scope", ["everything"], "scope_contradicts"),
+        ("scope_lock.out_of_scope", [], "scope_contradicts"),
+        ("scope_lock.surface_count", None, "scope_incomplete"),
+        ("context.clarifications.2.field", "", "scope_incomplete"),  # nobody has said how many surfaces
+        ("scope_lock.locked_at", "2099-01-01T00:00:00Z", "future_time"),
+        ("schema_version", "1.0", "other_form"),
+        ("phase.current", 0, "no_phase"),
     ],
 )
-def test_a_file_that_can_not_be_believed_is_refused_whole(path: str, value: Any, told: str) -> None:
-    """CA-2 AU-1 With the path and the way on; nothing of it is written."""
-    talk = SpecTalk()
-    talk.at = talk.at.replace(year=2027)
-    made = talk.happens(SpecImported(document=change(path, value), digest="ab" * 32))
-    assert made.outcome == "refused"
-    assert told in (made.reason or "")
-    assert not made.state.sessions
-    assert [r.kind for r in made.records] == ["audit"]
+def test_a_file_that_can_not_be_believed_is_refused_whole(path: str, value: Any, code: str) -> None:
+    """CA-2 SC-3 AU-1 With the path, a stable code and the way on; nothing of it is written."""
+    talk = refused(change(path, value))
+    assert {line.split(": ")[1] for line in told(talk)} == {code}
+
+
+def refused(document: dict[str, Any]) -> SpecTalk:
+    talk = imported(document)
+    assert talk.last is not None
+    assert talk.last.outcome == "refused"
+    assert not talk.last.state.sessions
+    assert [r.kind for r in talk.last.records] == ["audit"]
+    return talk
+
+
+def told(talk: SpecTalk) -> list[str]:
+    assert talk.last is not None
+    return (talk.last.reason or "").splitlines()
+
+
+def test_every_mistake_is_told_at_once_with_its_path() -> None:
+    """AU-1"""
+    made = change(f"{CLARIFIED}.chosen_via", "auto")
+    made["context"]["clarifications"][1]["user_message_ref"] = "the user said yes"
+    made["meta"]["complexity_tier"] = "Tier 0"
+    assert [line.split(": ")[:2] for line in told(refused(made))] == [
+        ["context.clarifications[0].chosen_via", "illegal_via"],
+        ["context.clarifications[1].user_message_ref", "no_message"],
+        ["meta.complexity_tier", "no_tier"],
+    ]
+
+
+def audited(document: dict[str, Any], talk: SpecTalk) -> dict[str, Any]:
+    entries = [{"event": r.event, "details": r.details} for r in talk.records if r.kind == "audit"]
+    return {**document, "audit_log": json.loads(json.dumps(entries))}
+
+
+def test_an_answer_that_the_files_own_audit_log_does_not_know_is_refused() -> None:
+    """CA-6 AU-1 Where the log is there, each answer has its entry, which says the same."""
+    talk, made = exported()
+    whole = audited(made, talk)
+    assert imported(whole).session.rounds
+    whole["context"]["clarifications"][0]["user_message_ref"] = 'u9: "accept recommendations"'
+    assert "no_audit" in told(refused(whole))[0]
+    whole = audited(made, talk)
+    whole["audit_log"] = [e for e in whole["audit_log"] if e["event"] != "clarification_resolved"]
+    assert len(told(refused(whole))) == 5
+
+
+def test_changes_of_the_scope_come_back_with_their_reasons() -> None:
+    """SC-3 AU-1 The lock follows from the answers and the changes; a change that does not fit them is refused."""
+    talk, made = exported(
+        "/continue", "A, A", "/continue", "surfaces: 4 because it grew; leave out exchanges", "go on"
+    )
+    again = imported(made)
+    kept = [c.model_dump(exclude={"at", "claimed_at"}) for c in again.spec.lock.changes]
+    assert kept == [c.model_dump(exclude={"at", "claimed_at"}) for c in talk.spec.lock.changes]
+    assert [e.details["field"] for e in again.audited("scope_change")] == [c["field"] for c in kept]
+    for key, value in (("to", "6"), ("rationale", ""), ("by", "agent:x"), ("user_message_ref", "yes")):
+        forged = copy.deepcopy(made)
+        forged["scope_lock"]["changes"][0][key] = value
+        refused(forged)
+
+
+def test_a_phase_done_again_comes_back_with_its_runs_apart() -> None:
+    """CA-5 CA-6 Counts go on over the runs; the gate looks at the last one, in the file and after it was read in."""
+    talk, made = exported("/continue", "A, A", "/jump 1", "1", "1: C")
+    gate = made["gates"]["phase_1"]
+    assert gate["intake_clarifications"]["questions_asked"] == 6
+    assert gate["intake_clarifications"]["questions_resolved"] == 6
+    assert gate["intake_clarifications"]["rounds_completed"] == 3
+    assert gate["run"] == 2
+    again = imported(made)
+    assert again.spec.run(1) is not None
+    assert [(r.phase, r.nth) for r in again.session.rounds] == [(1, 1), (2, 1), (1, 2)]
+    for number in (1, 2):
+        assert gate_of(again.session, number).open == gate_of(talk.session, number).open
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bot.core.effects import Audit, Clarification
-from bot.core.spec_reading import Document, read
+from bot.core.spec_file import Document, read
 from bot.core.spec_record import markdown, spec_state
 from tests.core.spec.talk import SpecTalk
 from tests.core.spec.test_import import imported

@@ -117,3 +117,12 @@ def test_doing_phase_1_again_keeps_a_deliberate_change_of_the_scope() -> None:
     assert lock.surface_count == 4
     assert "exchanges" in lock.out_of_scope
     assert len(lock.changes) == 2
+
+
+def test_code_in_a_described_change_is_no_change_and_stays_in_its_reason() -> None:
+    """SC-2 SC-3"""
+    found = described("surfaces: 4 because `tier 1` and `comparators = 9` moved to `admin; page`", LOCKED)
+    assert [(w.field, w.to) for w in found.wanted] == [("surface_count", "4")]
+    assert found.because == "`tier 1` and `comparators = 9` moved to `admin; page`"
+    [change] = described("leave out the `legacy; v1` page because old", LOCKED).wanted
+    assert change.to == "the `legacy; v1` page"
