@@ -104,6 +104,7 @@ class Say(Model):
     about: str | None = None
     reply_to: str | None = None
     only_to: PersonId | None = None  # privately where the platform can (RD-12)
+    instead: str | None = None  # said to all where it can not; without it, nothing is said then
     words_from: Person | None = None  # whose own words are asked for: their next message should reply to this one
     session: str | None = None
     round: str | None = None

@@ -59,12 +59,13 @@ def round_message(
         return
     if event.quoted and replying.read(turn, round_, event.quoted, event.decoded).kind in CLAIMS:
         _claimed(turn, session, round_, event, event.quoted, None)
+    to_us = direct or asked or not turn.shared
     wish = putting_off.wish_in(turn, event.text)
     if wish is not None and not wish.rest:
         reading = Reading(kind="put_off", until=wish.words)
     else:
         said = event if wish is None else event.model_copy(update={"text": wish.rest})
-        reading = _reading(turn, session, round_, said)
+        reading = _reading(turn, session, round_, said, to_us=to_us)
         if wish is None:
             wish = putting_off.wish_behind(turn, round_, event.text, reading)
         if wish is not None and reading.kind in ("unparsed", "put_off"):
@@ -120,12 +121,15 @@ def round_message(
     replying.nudge(turn, session, round_, "I can't read an answer in that; nothing is recorded.")
 
 
-def _reading(turn: Turn, session: Session, round_: Round, event: MessageReceived) -> Reading:
-    """The reading of a reply; words owed after a press on Other come first, unless they are shaped otherwise."""
+def _reading(turn: Turn, session: Session, round_: Round, event: MessageReceived, *, to_us: bool) -> Reading:
+    """The reading of a reply; words owed after a press on Other come first, unless they are shaped otherwise.
+
+    In a shared place what is said to nobody is talk, whatever is owed (RP-11).
+    """
     reading = replying.read(turn, round_, event.text, event.decoded, attached=bool(event.materials))
     stage = session.stage
     owed = stage.describing.get(event.person.id) if isinstance(stage, Asking) else None
-    if owed is None or not event.text.strip():
+    if owed is None or not event.text.strip() or not to_us:
         return reading
     item = round_.item(owed)
     if item is None:
