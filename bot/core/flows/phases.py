@@ -138,9 +138,11 @@ def settle_scope(turn: Turn, session: Session, person: Person, act: MessageRef) 
     fresh = scope.locked(session, turn.at)
     if fresh is None:
         if spec.lock.locked:
-            told.append("The scope stays locked as it was: the new answer does not complete another one.")
+            session, words = _unlocked(turn, session, act, person)
+            told.append(words)
         return session, tuple(told)
     if not spec.lock.locked:
+        fresh = fresh.model_copy(update={"changes": spec.lock.changes})
         session = keep(turn, session, spec.model_copy(update={"lock": fresh}))
         turn.audit("scope_locked", session, person, user_message_ref=ref, **lock_details(fresh))
         told.append(
@@ -156,6 +158,21 @@ def settle_scope(turn: Turn, session: Session, person: Person, act: MessageRef) 
         if touched := doubtful(turn, session):  # SC-3: the offer to do again what the change invalidates
             told.append(f"Done under the old scope: {', '.join(f'/jump {n}' for n in touched)} does it again.")
     return session, tuple(told)
+
+
+def _unlocked(turn: Turn, session: Session, act: MessageRef, person: Person) -> tuple[Session, str]:
+    """An answer that the lock rests on was replaced by one that does not do: nothing is locked any more (SC-3)."""
+    spec = spec_of(session)
+    open_lock = spec.lock.model_copy(update={"locked_at": None, "reconfirmed_at": None})
+    session = keep(turn, session, spec.model_copy(update={"lock": open_lock}))
+    missing = scope.inputs(session).missing
+    listed = "; ".join(f"{scope.INPUTS[field]}: {why}" for field, why in missing.items())
+    turn.audit(
+        "scope_change", session, person,
+        **{"field": "locked", "from": "yes", "to": "no"}, rationale=act.quote, missing=listed,
+        at_phase=spec.phase, user_message_ref=reference(act),
+    )  # fmt: skip
+    return session, f"The scope is not locked any more. {listed[0].upper()}{listed[1:]}."
 
 
 def lock_details(lock: Lock) -> dict[str, Any]:
