@@ -28,13 +28,14 @@ check: .venv/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/askfirst check config/packs config/phrases config/commands
+	$(BIN)/askfirst check config/packs config/phrases config/times config/commands
 
 bench: .venv/dev
 	$(BIN)/python -m bench
 
 soak: .venv/dev
 	$(BIN)/python -m pytest -m soak
+	$(BIN)/python -m bench.growth 1
 
 # docs/reference/, from the code that it describes.
 docs: .venv/dev

@@ -58,6 +58,12 @@ NASTY = {
     "a letter and a number a line": "u2\n",
     "numbers with two nouns": "#3题",
     "number words a line": "6四\n",
+    # Of a second search, over the phrases of all languages.
+    "numero signs a line": "№\n",
+    "questions in a row": "Q1 ",
+    "ellipses": "…",
+    "own answers in quotes": "„前2题2❌.第」 ",
+    "a word of yes a line": "ó\n",
 }
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from bot.clock import SystemClock
 from bot.core.book import Book
+from bot.core.moments.words import TimeWords
 from bot.core.playbook import Playbook
 from bot.core.policies import Access
 from bot.core.replies.phrases import PhraseBook
@@ -26,6 +27,7 @@ from bot.runner import Runner
 from bot.timers import Timers
 from config import kept
 from config.settings import BUNDLED, BadSettings, Settings
+from config.zones import WorldZones
 from storage import open_store
 from storage.records import RecordStore
 
@@ -101,15 +103,15 @@ def _nothing_to_collect() -> Iterator[None]:
             gc.enable()
 
 
-Read = tuple[Mapping[str, Pack], Mapping[str, Playbook], PhraseBook]
+Read = tuple[Mapping[str, Pack], Mapping[str, Playbook], PhraseBook, TimeWords]
 
 
 def load_book(settings: Settings) -> Book:
     """Every pack, playbook and phrase, checked; raises with all mistakes, file and line."""
-    folders = [_folder(settings, "packs"), _folder(settings, "phrases")]
+    folders = [_folder(settings, part) for part in ("packs", "phrases", "times")]
     name = kept.name_of(folders, settings.deny_names)
     with _nothing_to_collect():
-        packs, playbooks, phrases = _kept(name) or _read_anew(name, settings)
+        packs, playbooks, phrases, times = _kept(name) or _read_anew(name, settings)
     if settings.pack is not None and settings.pack not in packs:
         raise BadSettings(f"there is no pack {settings.pack}. There are: {', '.join(sorted(packs))}.")
     fallback = settings.pack or ("research" if "research" in packs else min(packs))
@@ -124,24 +126,33 @@ def load_book(settings: Settings) -> Book:
         default_pack=default,
         grace=timedelta(seconds=settings.grace_seconds),
         deny_names=settings.deny_names,
+        times=times,
+        zones=WorldZones(),
+        zone=settings.times.zone,
+        quiet=settings.times.span,
+        reminders=settings.times.hours,
     )
 
 
 def _kept(name: str) -> Read | None:
     found = kept.load(name)
-    return None if found is None else (found["packs"], found["playbooks"], found["phrases"]["all"])
+    if found is None:
+        return None
+    return found["packs"], found["playbooks"], found["words"]["phrases"], found["words"]["times"]
 
 
 def _read_anew(name: str, settings: Settings) -> Read:
-    packs, playbooks, phrases = read_folders(settings)
-    kept.keep(name, {"packs": packs, "playbooks": playbooks, "phrases": {"all": phrases}})
-    return packs, playbooks, phrases
+    packs, playbooks, phrases, times = read_folders(settings)
+    words = {"phrases": phrases, "times": times}
+    kept.keep(name, {"packs": packs, "playbooks": playbooks, "words": words})
+    return packs, playbooks, phrases, times
 
 
 def read_folders(settings: Settings) -> Read:
     """Packs, playbooks and phrases from their files, each of them read and checked."""
     from config.packs_loader import BUNDLED as BUNDLED_PACKS
     from config.playbooks_loader import load_playbooks
+    from config.times_loader import load_times
 
     packs = load_packs(settings)
     playbooks: dict[str, Playbook] = {}
@@ -155,7 +166,7 @@ def read_folders(settings: Settings) -> Read:
         playbooks |= found
     for part in sorted(p.parent for p in BUNDLED_PACKS.glob("*/part.yaml") if p.parent not in places):
         playbooks = load_playbooks(part / "playbooks", deny=settings.deny_names) | playbooks  # for `include`
-    return packs, playbooks, phrase_book(settings)
+    return packs, playbooks, phrase_book(settings), load_times(_folder(settings, "times"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from bot.core.events import Envelope, FileFetched
 from bot.core.flows.fetching import ORDER
 from bot.core.model import Material
 from bot.faults import report
-from bot.ports import Clock, DueTimer, Fetcher, Store, TryLater, Undeliverable
+from bot.ports import Clock, DueTimer, Fetcher, Store, TryLater, Undeliverable, readable
 from bot.runner import Runner
 
 LOOK = 2.0  # seconds between two looks for orders
@@ -45,7 +45,7 @@ class Fetching:
         return done
 
     async def _one(self, order: DueTimer, fetcher: Fetcher) -> bool:
-        state = await self._store.load(order.conversation)
+        state = await readable(self._store, order.conversation)
         name, _, place = order.name.removeprefix(ORDER).partition(":")
         session = None if state is None else state.session(name)
         materials = () if session is None else session.request.materials

@@ -38,21 +38,25 @@ from bot.runner import Runner
 class Patience:
     """How long the outbox tries. A row is given up after `tries` failed attempts, but not before `at_least`.
 
-    `lease` hides a claimed row from other workers. Zero is right for a process that has the platform to itself
-    (the terminal): after a crash its rows are at hand at once.
+    `lease` hides a claimed row from other workers, and is extended while the row is being sent: a slow send does
+    not lose its row, a worker that is no more does. Zero is right for a process that has the platform to itself (the
+    terminal): after a crash its rows are at hand at once.
     """
 
     first: timedelta = timedelta(seconds=1)
     longest: timedelta = timedelta(minutes=5)
     tries: int = 12
     at_least: timedelta = timedelta(hours=6)
-    lease: timedelta = timedelta(minutes=2)
-    send: float = 60.0  # seconds that one send may take before it counts as failed; less than the lease
-    at_once: int = 32  # conversations served side by side
+    lease: timedelta = timedelta(seconds=10)
+    send: float = 60.0  # seconds that one send may take before it counts as failed
+    at_once: int = 64  # conversations served side by side
     goodbye: float = 10.0  # seconds that sends under way get at shutdown
 
 
 PAUSE = 0.25  # seconds, when something is due that is not ours to take
+AGAIN = 1.0  # seconds until the store is asked once more to take down what has been sent
+LONGEST = timedelta(hours=1)  # a row that is put off for longer was put off under a wrong clock, and is taken at once
+QUEUE = timedelta(seconds=30)  # how long a row waits here for its place's pace; for longer it goes back
 
 
 class Outbox:
@@ -79,6 +83,7 @@ class Outbox:
         self._jitter = jitter
         self._pacer = pacer or Pacer()
         self._under_way: dict[int, asyncio.Task[None]] = {}
+        self._extend_at = clock.now()  # when the leases of what is under way are to be extended
         self._refused: set[int] = set()  # rows whose every try so far was refused, so that nothing has arrived
 
     async def run(self) -> None:
@@ -114,9 +119,11 @@ class Outbox:
         try:
             while await self._start_some(heard):
                 pass
-            if len(self._under_way) >= self._patience.at_once:
-                return None  # the end of a send is a ring
-            return await self._store.next_due(self._platforms)
+            await self._extend()
+            full = len(self._under_way) >= self._patience.at_once  # then the end of a send is a ring
+            moments = [self._extend_at if self._under_way else None]
+            moments += [None if full else await self._store.next_due(self._platforms)]
+            return min((moment for moment in moments if moment is not None), default=None)
         except Exception as error:  # noqa: BLE001 - the loop survives; the store may be back at the next look
             report("outbox_failed", error)
             return self._clock.now() + timedelta(seconds=1)
@@ -125,13 +132,25 @@ class Outbox:
         room = self._patience.at_once - len(self._under_way)
         if room <= 0:
             return 0
-        rows = await self._store.claim(self._clock.now(), room, self._patience.lease, self._platforms)
+        now = self._clock.now()
+        rows = await self._store.claim(now, room, self._patience.lease, self._platforms)
         fresh = [row for row in rows if row.row not in self._under_way]
+        if fresh and not self._under_way:
+            self._extend_at = now + self._patience.lease / 3
         for row in fresh:
-            task = asyncio.create_task(self._deliver(row))
+            task = asyncio.create_task(self._deliver(row, surely=heard is not None))
             self._under_way[row.row] = task
             task.add_done_callback(lambda _, number=row.row: self._ended(number, heard))  # type: ignore[misc]
         return len(fresh)
+
+    async def _extend(self, least: timedelta = timedelta(0)) -> None:
+        """Go on having what is under way. Where that fails, the next look tries again: two thirds of it are left."""
+        now = self._clock.now()
+        lease = max(self._patience.lease, least)
+        soon = timedelta(0) < self._extend_at - now <= self._patience.lease  # and the clock has not been set back
+        if self._under_way and lease and (not soon or least):
+            await self._store.extend(sorted(self._under_way), now + lease)
+            self._extend_at = now + self._patience.lease / 3
 
     def _ended(self, row: int, heard: asyncio.Event | None) -> None:
         task = self._under_way.pop(row)
@@ -146,24 +165,33 @@ class Outbox:
         under_way = list(self._under_way.values())
         if not under_way:
             return
+        try:
+            await self._extend(least=timedelta(seconds=2 * self._patience.goodbye))
+        except StoreUnavailable as error:
+            report("leases_not_extended", error)
         _, late = await asyncio.wait(under_way, timeout=self._patience.goodbye)
-        for task in late:  # the row stays claimed until its lease ends, and is then sent again
+        for (
+            task
+        ) in late:  # the row stays claimed until its lease ends, or until the next start, and is then sent again
             task.cancel()
         await asyncio.gather(*late, return_exceptions=True)
 
     # -- one row -------------------------------------------------------------------------------------------------
 
-    async def _deliver(self, row: OutboxRow) -> None:
-        """One attempt. Whatever happens, the row is settled, put off or given up, or its lease runs out."""
+    async def _deliver(self, row: OutboxRow, *, surely: bool) -> None:
+        """One attempt. Whatever happens, the row is settled, put off or given up, or its lease runs out.
+
+        `surely`: what has been sent is taken down however long the store is away; else it would be sent twice.
+        """
         try:
-            await self._attempt(row)
+            await self._attempt(row, surely=surely)
         except (StoreUnavailable, TransportBroken):
             raise  # to `drain`; in `run` the row waits for its lease to end
         except Exception as error:  # noqa: BLE001 - our own mistake must not stop the other conversations
             report("outbox_row_failed", error, row=row.row)
             await self._put_off(row, type(error).__name__)
 
-    async def _attempt(self, row: OutboxRow) -> None:
+    async def _attempt(self, row: OutboxRow, *, surely: bool) -> None:
         transport = self._transports[row.platform]
         if (lost := await self._lost(row)) is not None:
             await self._give_up(row, lost, place=True)
@@ -176,13 +204,13 @@ class Outbox:
         except RateLimited as limit:
             log.info("rate_limited", conversation=row.conversation, seconds=limit.retry_after.total_seconds())
             self._not_arrived(row)
-            await self._store.retry_at(row.row, self._clock.now() + limit.retry_after, str(limit))
+            await self._store.retry_at(row.row, self._clock.now() + min(limit.retry_after, LONGEST), str(limit))
         except (TryLater, TimeoutError) as error:
             await self._put_off(row, str(error) or type(error).__name__)
         except Undeliverable as error:
             await self._give_up(row, str(error), place=error.place)
         else:
-            await self._settle(row, posted, Settle(row.row, sent.message, sent.order))
+            await self._taken_down(row, posted, Settle(row.row, sent.message, sent.order), surely=surely)
 
     async def _paced(self, row: OutboxRow) -> bool:
         """Wait for this place's turn. A turn too far away for the lease gives the row back instead."""
@@ -190,7 +218,7 @@ class Outbox:
         if pace is None:
             return True
         budgets = pace(row.conversation)
-        latest = self._clock.now() + self._patience.lease / 4
+        latest = self._clock.now() + QUEUE
         while (wait := self._pacer.wait(budgets, now := self._clock.now())) > timedelta(0):
             if now + wait > latest:
                 self._not_arrived(row)
@@ -211,10 +239,20 @@ class Outbox:
         if row.attempts == 0:
             self._refused.add(row.row)
 
-    async def _settle(self, row: OutboxRow, posted: Say | None, settle: Settle) -> None:
-        """Sent. Where the core wants to know of it, row and event commit together."""
+    async def _taken_down(self, row: OutboxRow, posted: Say | None, settle: Settle, *, surely: bool) -> None:
         unsure = row.attempts > 0 and row.row not in self._refused
         self._refused.discard(row.row)
+        while True:
+            try:
+                return await self._settle(row, posted, settle, unsure=unsure)
+            except StoreUnavailable as error:
+                if not surely:
+                    raise
+                report("sent_not_taken_down", error, row=row.row)
+            await self._clock.sleep(AGAIN)
+
+    async def _settle(self, row: OutboxRow, posted: Say | None, settle: Settle, *, unsure: bool) -> None:
+        """Sent. Where the core wants to know of it, row and event commit together."""
         if posted is None or posted.card is None:
             await self._store.settle(settle)
             return
@@ -237,7 +275,13 @@ class Outbox:
         """Tell the core first: a crash in between tells it again, which changes nothing."""
         effect = row.effect
         self._refused.discard(row.row)
-        event = DeliveryFailed(card=effect.card, reason=reason, text=_words(effect.message), place=place or None)
+        event = DeliveryFailed(
+            card=effect.card,
+            reason=reason,
+            text=_words(effect.message),
+            place=place or None,
+            session=effect.session if effect.card is None else None,
+        )
         try:
             await self._runner.handle(await self._envelope(row, "undelivered", event))
         except StoreUnavailable:

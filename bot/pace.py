@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+WRONG = timedelta(hours=1)  # nobody waits so long for a turn
+
 
 @dataclass(frozen=True, slots=True)
 class Rate:
@@ -33,8 +35,13 @@ class Pacer:
 
     def wait(self, budgets: Sequence[tuple[str, Rate]], now: datetime) -> timedelta:
         """How long until every budget has room."""
-        waits = [self._free_at.get(name, now) - now - rate.interval * (rate.burst - 1) for name, rate in budgets]
+        waits = [self._free(name, rate, now) - now - rate.interval * (rate.burst - 1) for name, rate in budgets]
         return max([timedelta(0), *waits])
+
+    def _free(self, name: str, rate: Rate, now: datetime) -> datetime:
+        """A moment far beyond a whole burst was noted under a clock that has been set back since."""
+        free = self._free_at.get(name, now)
+        return free if free - now <= rate.interval * rate.burst + WRONG else now
 
     def take(self, budgets: Sequence[tuple[str, Rate]], now: datetime) -> None:
         """Use one message of every budget, at the moment of sending and not before.
@@ -43,6 +50,6 @@ class Pacer:
         one, or hold up all the others.
         """
         for name, rate in budgets:
-            self._free_at[name] = max(self._free_at.get(name, now), now) + rate.interval
+            self._free_at[name] = max(self._free(name, rate, now), now) + rate.interval
         if len(self._free_at) > 10_000:  # places come and go; a moment in the past says nothing
             self._free_at = {name: free for name, free in self._free_at.items() if free > now}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Literal, Protocol
 
+from bot.core.codec import UnreadableState
 from bot.core.effects import Audit, Clarification, Message, Redraw, Reply, Say, SessionRow, Withdrawal
 from bot.core.events import Envelope
 from bot.core.state import Conversation
@@ -141,6 +142,10 @@ class Store(Protocol):
         """
         ...
 
+    async def extend(self, rows: Sequence[int], until: datetime) -> None:
+        """Go on having rows that were claimed; those that are settled or put off meanwhile stay so."""
+        ...
+
     async def settle(self, settle: Settle) -> None: ...
 
     async def release(self, platforms: Sequence[str]) -> None:
@@ -150,7 +155,9 @@ class Store(Protocol):
         """
         ...
 
-    async def retry_at(self, row: int, at: datetime, error: str) -> None: ...
+    async def retry_at(self, row: int, at: datetime, error: str) -> None:
+        """Put a row off, by an hour at most: what lies further away is of a wrong clock, and is not waited for."""
+        ...
 
     async def give_up(self, row: int, error: str) -> None: ...
 
@@ -211,6 +218,14 @@ class DuplicateEvent(Exception):
 
 class StaleRevision(Exception):
     """Another commit changed the conversation first; load it again and step again."""
+
+
+async def readable(store: Store, conversation: str) -> Conversation | None:
+    """The stored state, in a look at many places: None also where it can not be read, which is that one's affair."""
+    try:
+        return await store.load(conversation)
+    except UnreadableState:
+        return None
 
 
 class StoreUnavailable(Exception):

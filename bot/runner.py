@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from bot.bell import Bell
+from bot.core.codec import UnreadableState
 from bot.core.effects import (
     Audit,
     Clarification,
@@ -38,6 +39,7 @@ from bot.core.events import (
     MessageReceived,
     TimerDue,
 )
+from bot.core.flows.words import command
 from bot.core.model import Person, Place
 from bot.core.policies import Settings
 from bot.core.state import Conversation
@@ -54,6 +56,7 @@ from bot.ports import (
     Store,
     StoreUnavailable,
     Transport,
+    readable,
 )
 
 Decide = Callable[[Conversation | None, Envelope], Step]
@@ -80,9 +83,19 @@ SORRY = (
 )
 
 
+HOW_THINGS_STAND = ("status", "help", "start")
+UNREADABLE = (
+    "What is stored of this conversation can't be read by the program that is running.",
+    "Nothing of it is lost: it is left as it is, with every answer and the record, and other conversations go on.",
+    "The operator has to start the version that wrote it, or a newer one; `askfirst doctor` says more.",
+    "What you write meanwhile is kept and may have to be sent again.",
+)
+
+
 def fresh_id() -> str:
     """Ten characters that people can read to each other: 50 random bits."""
-    return "".join(secrets.choice(ALPHABET) for _ in range(10))
+    bits = secrets.randbits(50)  # at once: ten draws are ten calls of the system, for every event
+    return "".join(ALPHABET[(bits >> shift) & 31] for shift in range(0, 50, 5))
 
 
 class Runner:
@@ -164,7 +177,10 @@ class Runner:
         stamp = {"at": self._clock.now(), "new_id": new_id, "trouble": trouble or None, "pack": self._pack}
         attempt = 1
         while True:
-            state = await self._store.load(envelope.place.conversation)
+            try:
+                state = await self._store.load(envelope.place.conversation)
+            except UnreadableState as error:
+                return self._unreadable(envelope.model_copy(update=stamp), error)
             if still is not None and not await still():
                 return Handled("ignored", "no longer due")
             known = {"about": await self._about(envelope), "settings": await self._settings(envelope.place)}
@@ -193,6 +209,19 @@ class Runner:
             self.store_failing = False
             self.bell.ring()
             return Handled(step.outcome, step.reason, step.reply)
+
+    def _unreadable(self, envelope: Envelope, error: UnreadableState) -> Handled:
+        """How things stand is said all the same (b38); nothing is written. Any other event is not taken, as ever."""
+        event = envelope.event
+        if not isinstance(event, MessageReceived) or event.person.kind != "person":
+            raise error
+        said = command(event.text, None, mentioned=event.addressed)
+        if said is None or said[0] not in HOW_THINGS_STAND:
+            raise error
+        if self._decide(None, envelope).outcome == "refused":  # not let in: they learn nothing else (CH-5)
+            raise error
+        report("state_unreadable", error, conversation=envelope.place.conversation)
+        return Handled("refused", "what is stored here can not be read", Reply(text=" ".join(UNREADABLE)))
 
     async def _about(self, envelope: Envelope) -> str | None:
         """What the message replied to, pressed or edited speaks of, unless the adapter already knows."""
@@ -228,7 +257,7 @@ class Runner:
         place = envelope.place
         within = root(place.conversation) if place.shared else place.platform
         names = await self._store.asking(within, LOOKED_THROUGH)
-        states = [await self._store.load(name) for name in names]
+        states = [await readable(self._store, name) for name in names]
         found = [s for s in states if s is not None]
         of_places = {s.place.conversation: await self._settings(s.place) for s in found}
         settled = (s.model_copy(update={"settings": of_places[s.place.conversation] or s.settings}) for s in found)

@@ -10,11 +10,11 @@ from bot.core.events import Envelope, TimerDue
 from bot.core.model import Place
 from bot.core.state import Conversation
 from bot.faults import log, report
-from bot.ports import Clock, DueTimer, Store
+from bot.ports import Clock, DueTimer, Store, readable
 from bot.runner import Runner
 
 BATCH = 100  # timers taken in one look
-LEASE = timedelta(seconds=30)  # for firing it; after a failure nobody looks at the timer until this has passed
+LEASE = timedelta(seconds=10)  # for firing it; after a failure nobody looks at the timer until this has passed
 PAUSE = 0.25  # seconds, when something is due that is not ours to take
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -70,7 +70,7 @@ class Timers:
         return sum([await self._fire(timer) for timer in due])
 
     async def _fire(self, timer: DueTimer) -> bool:
-        state = await self._store.load(timer.conversation)
+        state = await readable(self._store, timer.conversation)
         place = Place(conversation=timer.conversation, platform=timer.conversation.split(":", 1)[0])
         envelope = Envelope(
             event_id=timer_event_id(timer),
@@ -97,7 +97,7 @@ class Timers:
         for forward in () if state is None else state.forwards:
             if forward.name != timer.name:
                 continue
-            there = await self._store.load(forward.place)
+            there = await readable(self._store, forward.place)
             if there is None:
                 log.warning("forwarded_nowhere", conversation=timer.conversation, forward=forward.name)
                 continue

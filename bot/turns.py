@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from bot.faults import log, report
 from bot.ports import Clock, Store, StoreUnavailable
 
-TURN = timedelta(seconds=20)  # a worker that died keeps the others waiting for no longer
+TURN = timedelta(seconds=10)  # a worker that died keeps the others waiting for no longer
 LOOKS = 4  # in the length of a turn: whether it is ours, and while it is, to renew it
 
 

@@ -20,6 +20,7 @@ from config.packs_loader import PackRefused, load_pack, load_part
 from config.phrases_loader import PhraseFileError, load_phrases
 from config.playbooks_loader import read_playbook
 from config.problems import Problem
+from config.times_loader import load_times
 from config.yaml_nodes import Notes, compose, read_text
 
 _YAML = (".yaml", ".yml")
@@ -126,7 +127,11 @@ def _loader_of(file: Path) -> Callable[[Path], object] | None:
     return _WORDS.get(file.parent.name) if file.suffix == ".yaml" else None
 
 
-_WORDS: dict[str, Callable[[Path], object]] = {"phrases": load_phrases, "commands": load_commands}
+_WORDS: dict[str, Callable[[Path], object]] = {
+    "phrases": load_phrases,
+    "commands": load_commands,
+    "times": load_times,
+}
 
 
 def _check_words(folder: Path) -> list[Problem]:

@@ -22,6 +22,9 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from bot.core.moments.rhythm import hours_between, quiet_hours
+from config.zones import WorldZones
+
 FILE = Path("askfirst.toml")
 PREFIX, NESTED = "ASKFIRST_", "__"
 TOKEN = re.compile(r"\d+:[A-Za-z0-9_-]+")
@@ -219,6 +222,52 @@ class _Environment(EnvSettingsSource):
             return value
 
 
+class TimesSettings(BaseModel):
+    """When something unasked may be said, where people have set nothing with `/settings` (CH-6)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    zone: str = Field(
+        default="UTC", description="the time zone of people who have told none, such as `Europe/Berlin` or `UTC+2`"
+    )
+    quiet: str = Field(
+        default="", description="hours in which nothing unasked is said, such as `22:00-08:00`; none if left out"
+    )
+    reminders: str = Field(
+        default="off", description="reminders of open questions: `off`, `daily`, `weekly`, or such as `every 4 hours`"
+    )
+
+    @field_validator("zone")
+    @classmethod
+    def _a_zone(cls, zone: str) -> str:
+        named = WorldZones().named(zone)
+        if named is None:
+            raise ValueError(f"{zone!r} is no time zone; write one such as Europe/Berlin, or UTC+2")
+        return named
+
+    @field_validator("quiet")
+    @classmethod
+    def _a_span(cls, quiet: str) -> str:
+        if quiet and quiet != "off" and quiet_hours(quiet) is None:
+            raise ValueError(f"{quiet!r} are no quiet hours; write from and to, such as 22:00-08:00")
+        return quiet
+
+    @field_validator("reminders")
+    @classmethod
+    def _a_rhythm(cls, reminders: str) -> str:
+        if hours_between(reminders) is None:
+            raise ValueError(f"{reminders!r} is no rhythm; write off, daily, weekly, or such as every 4 hours")
+        return reminders
+
+    @property
+    def span(self) -> tuple[int, int] | None:
+        return quiet_hours(self.quiet)
+
+    @property
+    def hours(self) -> int:
+        return hours_between(self.reminders) or 0
+
+
 class Settings(BaseSettings):
     """Everything that can be set. The descriptions are what docs/reference/settings.md is made from."""
 
@@ -236,7 +285,7 @@ class Settings(BaseSettings):
     )
     config: Path = Field(
         default=BUNDLED,
-        description="a folder with `packs/` or `phrases/`; what it lacks is taken from the bundled ones",
+        description="a folder with `packs/`, `phrases/`, `times/`; what it lacks is taken from the bundled ones",
     )
     pack: str | None = Field(
         default=None,
@@ -249,18 +298,19 @@ class Settings(BaseSettings):
         default=(), description="names of customers and the like, which no question may hold; a JSON list"
     )
     lease_seconds: float = Field(
-        default=120.0,
-        ge=20,  # half of it has to be enough for a message in several parts, one a second
+        default=10.0,
+        ge=5,
         le=3600,
         description=(
             "with several workers on PostgreSQL: how long a worker that died keeps the others from a message that it "
-            "was sending; a send that takes half as long counts as failed"
+            "was sending, and from polling in its place"
         ),
     )
     access: AccessSettings = AccessSettings()
     telegram: TelegramSettings = TelegramSettings()
     slack: SlackSettings = SlackSettings()
     http: HttpSettings = HttpSettings()
+    times: TimesSettings = TimesSettings()
 
     @classmethod
     def settings_customise_sources(

@@ -18,8 +18,8 @@ from bot.core.state import Conversation
 from bot.ports import Commit, DueTimer, DuplicateEvent, OutboxRow, Settle, StaleRevision, StoreUnavailable
 from storage.chain import EMPTY, Head, linked
 from storage.records import Snapshot
-from storage.rows import Prepared, Row, Unstorable, in_order, looking, outbox_row, prepare, settled, turn_key
-from storage.values import micros, moment, text, turn
+from storage.rows import Prepared, Row, Unstorable, in_order, looking, outbox_row, prepare, settled, turn_key, turns
+from storage.values import micros, moment, text
 
 
 class Tables:
@@ -71,9 +71,10 @@ class MemoryStore:
     async def take_turn(self, what: str, owner: str, now: datetime, until: datetime) -> bool:
         key, kept = turn_key(what), self._open().kept
         held = kept.get(key, "")
-        if held[:20] > turn(now) and held[21:] != text(owner):
+        moments = turns(now, until)
+        if moments["now"] < held[:20] <= moments["jumped"] and held[21:] != text(owner):
             return False
-        kept[key] = f"{turn(until)} {text(owner)}"
+        kept[key] = f"{moments['until']} {text(owner)}"
         return True
 
     async def end_turn(self, what: str, owner: str) -> None:
@@ -130,7 +131,7 @@ class MemoryStore:
 
     async def open_conversations(self, platform: str) -> Sequence[str]:
         rows = self._open().session.values()
-        waiting = [row for row in rows if row["state"] in ("routing", "asking", "closing")]
+        waiting = [row for row in rows if row["state"] in ("routing", "asking", "closing", "between")]
         places = {row["conversation"] for row in waiting}
         return sorted(place for place in places if place.startswith(text(f"{platform}:")))
 
@@ -151,9 +152,7 @@ class MemoryStore:
         self, now: datetime, limit: int, lease: timedelta, platforms: Sequence[str] | None = None
     ) -> Sequence[OutboxRow]:
         look = looking(now, lease, limit)
-        ready = (
-            r for r in self._heads(platforms) if r["ready_at"] <= look["now"] or r["created_at"] > look["jumped"]
-        )
+        ready = (r for r in self._heads(platforms) if r["ready_at"] <= look["now"] or r["ready_at"] > look["jumped"])
         free = [row for row in ready if _is_free(row, look)]
         taken = sorted(free, key=lambda row: row["row"])[:limit]
         for row in taken:
@@ -161,6 +160,12 @@ class MemoryStore:
                 row["attempts"] += 1
             row["lease_until"] = micros(now + lease)
         return [outbox_row({**row, "card_message": self._card_message(row)}, decode_effect) for row in taken]
+
+    async def extend(self, rows: Sequence[int], until: datetime) -> None:
+        for number in rows:
+            row = self._open().outbox.get(number)
+            if row is not None and row["state"] == "waiting" and row["lease_until"] is not None:
+                row["lease_until"] = micros(until)
 
     async def settle(self, settle: Settle) -> None:
         _settle(self._open(), settled(settle))

@@ -22,7 +22,7 @@ from bot.core.model import Model
 from bot.core.state import Conversation
 from bot.ports import Commit, DueTimer, OutboxRow, Settle
 from storage import chain
-from storage.values import canonical, cleaned, micros, moment, text
+from storage.values import canonical, cleaned, micros, moment, text, turn
 
 Row = dict[str, Any]
 _M = TypeVar("_M", bound=Model)
@@ -166,6 +166,11 @@ def listed(platforms: Sequence[str] | None) -> str | None:
 WRONG = timedelta(hours=1)
 
 
+def turns(now: datetime, until: datetime) -> Row:
+    """The moments that a turn is taken with."""
+    return {"now": turn(now), "until": turn(until), "jumped": turn(until + WRONG)}
+
+
 def looking(now: datetime, lease: timedelta, limit: int) -> Row:
     """The moments that a claim compares with."""
     return {
@@ -184,6 +189,21 @@ def in_order(timers: Iterable[Row]) -> list[DueTimer]:
 def within(place: str) -> Row:
     """A place, and where the names of its threads ("place/…") begin and end: text is compared by bytes."""
     return {"place": text(place), "threads": text(f"{place}/"), "beyond": text(f"{place}0")}
+
+
+LAST = "\U0010ffff"  # no character comes after it
+
+
+def beginning(prefix: str) -> Row:
+    """Between which texts all are that begin so: text is compared by bytes, and UTF-8 sorts like code points."""
+    return {"first": text(prefix), "beyond": text(prefix) + LAST}
+
+
+def asking(place: str, limit: int) -> tuple[str, Row]:
+    """The statement that looks for open rounds, and its values: in a place ("platform:place"), or on a platform."""
+    if ":" in place:
+        return "asking", {"place": text(place), "beyond": text(f"{place};"), "limit": limit}  # ";" follows ":"
+    return "asking_on", {**beginning(f"{place}:"), "limit": limit}
 
 
 def turn_key(what: str) -> str:

@@ -24,10 +24,23 @@ from storage.hot import Hot
 from storage.lane import Lane, open_lane
 from storage.queries import many, one, rows
 from storage.records import Snapshot
-from storage.rows import Row, in_order, listed, looking, outbox_row, prepare, settled, turn_key, within
+from storage.rows import (
+    Row,
+    asking,
+    beginning,
+    in_order,
+    listed,
+    looking,
+    outbox_row,
+    prepare,
+    settled,
+    turn_key,
+    turns,
+    within,
+)
 from storage.sqlite_reader import open_snapshot
 from storage.sqlite_writer import Writer
-from storage.values import micros, moment, text, turn
+from storage.values import micros, moment, text
 
 BUSY = 5.0  # seconds to wait for another program's write: longer than any of ours, shorter than a webhook's patience
 
@@ -101,7 +114,7 @@ class SqliteStore:
         return None if row is None else row["conversation"]
 
     async def open_conversations(self, platform: str) -> Sequence[str]:
-        found = await self._read_all("open_conversations", prefix=text(f"{platform}:"))
+        found = await self._read_all("open_conversations", **beginning(f"{platform}:"))
         return [row["conversation"] for row in found]
 
     async def sessions_begun(self, place: str) -> int:
@@ -109,8 +122,8 @@ class SqliteStore:
         return 0 if row is None else int(row["begun"])
 
     async def asking(self, within: str, limit: int) -> Sequence[str]:
-        names = {"place": text(within), "threads": text(f"{within}/"), "platform": text(f"{within}:")}
-        return [row["conversation"] for row in await self._read_all("asking", **names, limit=limit)]
+        statement, values = asking(within, limit)
+        return [row["conversation"] for row in await self._read_all(statement, **values)]
 
     async def event(self, event_id: str) -> Envelope | None:
         row = await self._read("event", event_id=text(event_id))
@@ -123,10 +136,10 @@ class SqliteStore:
             await self._change("keep", key=text(key), value=text(value))
 
     async def kept(self, prefix: str) -> dict[str, str]:
-        return {row["key"]: row["value"] for row in await self._read_all("kept", prefix=text(prefix))}
+        return {row["key"]: row["value"] for row in await self._read_all("kept", **beginning(prefix))}
 
     async def take_turn(self, what: str, owner: str, now: datetime, until: datetime) -> bool:
-        values = {"key": turn_key(what), "owner": text(owner), "now": turn(now), "until": turn(until)}
+        values = {"key": turn_key(what), "owner": text(owner), **turns(now, until)}
         row: Row | None = await self._writer.ask(lambda connection: one("take_turn", connection, **values))
         return row is not None
 
@@ -150,6 +163,15 @@ class SqliteStore:
 
         taken: list[Row] = await self._writer.ask(change)
         return [outbox_row(row, decode_effect) for row in sorted(taken, key=lambda row: row["row"])]
+
+    async def extend(self, rows: Sequence[int], until: datetime) -> None:
+        end = micros(until)
+
+        def change(connection: sqlite3.Connection) -> None:
+            for row in rows:
+                one("extend", connection, row=row, until=end)
+
+        await self._writer.ask(change)
 
     async def settle(self, settle: Settle) -> None:
         row = settled(settle)
@@ -196,7 +218,7 @@ class SqliteStore:
         return None if row is None else moment(row["at"])
 
     async def timers(self, prefix: str = "") -> Sequence[DueTimer]:
-        return in_order(await self._read_all("timers", prefix=text(prefix)))
+        return in_order(await self._read_all("timers", **beginning(prefix)))
 
     # -- records -------------------------------------------------------------------------------------------------
 

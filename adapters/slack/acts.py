@@ -207,9 +207,10 @@ def reaction_wanted(body: Payload, known: Known) -> tuple[str, str, str, str] | 
     emoji = str(event.get("reaction") or "").partition("::")[0]  # skin tones follow
     if event.get("type") != "reaction_added" or item.get("type") != "message" or emoji not in known.reactions:
         return None
-    if event.get("user") == known.me.user:
+    where = item.get("channel"), item.get("ts"), event.get("user")
+    if not all(isinstance(one, str) for one in where) or event.get("user") == known.me.user:
         return None
-    return str(item["channel"]), str(item["ts"]), str(event["user"]), emoji
+    return str(where[0]), str(where[1]), str(where[2]), emoji
 
 
 def reaction_id(body: Payload, known: Known) -> str:

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from adapters.slack import codec
 from adapters.slack.places import ROOTLESS, Known, address_of, conversation_of
 from adapters.slack.roots import Roots
 from bot.core.events import Envelope, FormSubmitted, MessageDeleted, MessageEdited, MessageReceived
-from bot.ports import Store
+from bot.ports import Store, readable
 
+SHORT = 40  # characters of a yes or no
 LOOKED_AT = 20  # conversations of a channel, when a loose message looks for the open round it means
 
 Body = Mapping[str, Any]
 
 
 class Belonging:
-    def __init__(self, store: Store, roots: Roots) -> None:
-        self._store, self._roots = store, roots
+    def __init__(self, store: Store, roots: Roots, acted: Callable[[str], Awaitable[Sequence[str]]]) -> None:
+        """`acted`: the conversations that a person has acted in, the latest first."""
+        self._store, self._roots, self._acted = store, roots, acted
 
     async def where(self, made: Envelope, body: Body, known: Known) -> Envelope:
         """Which conversation a message belongs to, where its thread alone does not say it."""
@@ -52,7 +55,22 @@ class Belonging:
         waiting = [name for name in await self._store.asking(place, LOOKED_AT) if name != made.place.conversation]
         if len(waiting) == 1:
             return _moved(made, waiting[0])
+        if not event.private and (asked := await self._asked_in(place, event)) is not None:
+            return _moved(made, asked)
         return _moved(made, place) if event.private else made  # a command of the platform is about the channel
+
+    async def _asked_in(self, place: str, event: MessageReceived) -> str | None:
+        """The thread of the channel in which a question of ours waits for this person, for words short enough to be
+        its answer: several rounds are summed up where they were named, and "yes" is easily said beside it."""
+        if len(event.text) > SHORT:
+            return None
+        found: dict[datetime, str] = {}
+        for name in await self._acted(event.person.id):
+            state = await readable(self._store, name) if name.startswith(f"{place}/") else None
+            for pending in () if state is None else state.pending:
+                if pending.asked_of == event.person.id:
+                    found[pending.at] = name
+        return found[max(found)] if found else None
 
     async def _as_before(self, made: Envelope, body: Body, known: Known) -> Envelope:
         """Edits and deletions belong where the message did. One that at last names the bot says it anew (b19)."""

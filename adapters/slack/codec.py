@@ -228,6 +228,7 @@ def person_of(user: str, known: Known, name: str | None = None) -> Person:
         outside=profile.outside,
         member=not profile.outside,  # Slack lets nobody else write here
         groups=tuple(person_id(group) for group in profile.groups),
+        zone=profile.zone,
     )
 
 

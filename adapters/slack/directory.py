@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
+import aiohttp
 import structlog
 from slack_sdk.errors import SlackApiError
 
 from adapters.contract import clean
-from adapters.slack.errors import code_of
+from adapters.slack.errors import code_of, named
 from adapters.slack.places import Me, Profile
 from adapters.slack.workspaces import Workspace
-from bot.ports import Clock
+from bot.ports import Clock, RateLimited, TryLater
 
 KEPT_FOR = timedelta(minutes=30)  # changes are told by `user_change` where that is subscribed to
 MOST = 20_000
+SOON_AGAIN = timedelta(seconds=20)  # until groups that could not be read are asked for once more
+SOON = 1.0  # seconds for what is known already to be said anew: acts have three in all
 
 log = structlog.get_logger(__name__)
 
@@ -38,13 +42,14 @@ class Directory:
         groups = await self._groups_of(workspace) if found else {}
         return {user: replace(profile, groups=groups.get(user, ())) for user, profile in found.items()}
 
-    async def person(self, workspace: Workspace, user: str, *, fresh: bool = False) -> Profile:
+    async def person(self, workspace: Workspace, user: str) -> Profile:
         key = (workspace.me.team, user)
         kept = self._people.get(key)
-        if kept is not None and not fresh and self._clock.now() - kept[0] < KEPT_FOR:
+        if kept is not None and self._clock.now() - kept[0] < KEPT_FOR:
             return kept[1]
         try:
-            answer = await workspace.client.users_info(user=user)
+            async with asyncio.timeout(None if kept is None else SOON):
+                answer = await workspace.client.users_info(user=user)
         except SlackApiError as error:
             code = code_of(error)
             if code == "missing_scope":
@@ -52,8 +57,14 @@ class Directory:
                 profile = Profile(name=user, handle=user.casefold())
             elif code in ("user_not_found", "user_not_visible", "users_not_found"):
                 profile = Profile(name=user, handle=user.casefold(), outside=True)
+            elif kept is not None and isinstance(named(error), RateLimited | TryLater):
+                return kept[1]  # better than nothing: a tap is told to us once, and never again
             else:
                 raise
+        except (aiohttp.ClientError, OSError, TimeoutError):
+            if kept is None:
+                raise
+            return kept[1]
         else:
             profile = profile_of(answer.get("user") or {}, workspace.me)
         self.learn(workspace.me.team, user, profile)
@@ -72,8 +83,11 @@ class Directory:
                 for user in group.get("users") or ():
                     found[user] = (*found.get(user, ()), *names)
         except Exception as error:  # noqa: BLE001 - without them nobody is let in who should not be
-            self._warn(code_of(error) or type(error).__name__, "user groups can not be read: grant usergroups:read")
             found = kept[1] if kept is not None else {}
+            if isinstance(named(error), RateLimited | TryLater):  # whoever should be let in must not wait for long
+                self._groups[workspace.me.team] = (self._clock.now() - KEPT_FOR + SOON_AGAIN, found)
+                return found
+            self._warn(code_of(error) or type(error).__name__, "user groups can not be read: grant usergroups:read")
         self._groups[workspace.me.team] = (self._clock.now(), found)
         return found
 
@@ -81,6 +95,10 @@ class Directory:
         if len(self._people) >= MOST:
             self._people.clear()
         self._people[team, user] = (self._clock.now(), profile)
+
+    def forget(self, team: str, user: str) -> None:
+        """Changed, and not told how: asked anew when it matters."""
+        self._people.pop((team, user), None)
 
     async def direct(self, workspace: Workspace, channel: str, kind: str | None = None) -> bool:
         """Whether a place is a direct message with the bot. Asked, not read off the id: a group DM may be C (b31)."""
@@ -160,6 +178,7 @@ def profile_of(user: Mapping[str, Any], me: Me) -> Profile:
         bot=bool(user.get("is_bot")),
         outside=_outside(user, me),
         gone=bool(user.get("deleted")),
+        zone=clean(str(user["tz"])) if user.get("tz") else None,
     )
 
 

@@ -17,12 +17,13 @@ from typing import Any
 import httpx
 from cryptography.fernet import Fernet
 
+from adapters.slack.absence import HEARD, LONGEST_GAP
 from adapters.slack.http import PATH
 from adapters.slack.installs import INSTALL, uncovered
 from adapters.slack.intake import Ways
 from adapters.slack.manifest import SCOPES
 from adapters.slack.places import PLATFORM, address_of
-from adapters.slack.surface import HEARD, LONGEST_GAP, Keys
+from adapters.slack.surface import Keys
 from adapters.slack.workspaces import BASE_URL
 from bot.checks import Check
 from bot.ports import Clock

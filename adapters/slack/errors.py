@@ -11,7 +11,7 @@ from slack_sdk.errors import SlackApiError, SlackClientError
 
 from bot.ports import CardGone, RateLimited, TryLater, Undeliverable
 
-Cure = Literal["plain", "no_thread"]
+Cure = Literal["plain", "no_thread"]  # without a thread: only in direct messages, elsewhere it is the channel's (P64)
 
 CURES: dict[str, Cure] = {
     "invalid_blocks": "plain",
@@ -31,6 +31,9 @@ BUSY = {
     "team_added_to_org",
     "http_request_failed",
     "accesslimited",
+    "invalid_auth",  # these three are an operator's or a renewal's to cure; nobody could be told without a token
+    "not_authed",
+    "token_expired",
 }
 NAMES = {
     "is_archived": "the channel is archived",
@@ -38,9 +41,7 @@ NAMES = {
     "not_in_channel": "the app is not in this channel; invite it there",
     "account_inactive": "the app was removed from the workspace",
     "token_revoked": "the app's token was revoked",
-    "token_expired": "the app's token has expired",
-    "invalid_auth": "the app's token is not valid any more",
-    "not_authed": "the app has no token for this workspace",
+    "team_access_not_granted": "the app was not given access to this workspace",
     "user_disabled": "the person's account was deactivated",
     "user_not_found": "there is no such person",
     "user_not_in_channel": "the person is not in this channel",
@@ -50,6 +51,20 @@ NAMES = {
     "missing_scope": "the app lacks a permission; install it anew from its manifest",
     "msg_too_long": "the message is too long",
     "messages_tab_disabled": "messages to this app are switched off",
+}
+PLACES = {  # nothing else would arrive there either
+    "is_archived",
+    "channel_not_found",
+    "not_in_channel",
+    "account_inactive",
+    "token_revoked",
+    "team_access_not_granted",
+    "user_disabled",
+    "user_not_in_channel",  # told to messages for one person only
+    "cannot_dm_bot",
+    "restricted_action",
+    "restricted_action_read_only_channel",
+    "messages_tab_disabled",
 }
 LATER = timedelta(seconds=1)
 
@@ -78,7 +93,8 @@ def named(error: BaseException, *, editing: bool = False) -> Exception:
             return TryLater(code or f"Slack answered {status}")
         if editing and code in GONE:
             return CardGone(code)
-        return Undeliverable(NAMES.get(code, code.replace("_", " ") or "Slack refuses the message"))
+        words = NAMES.get(code, code.replace("_", " ") or "Slack refuses the message")
+        return Undeliverable(words, place=code in PLACES)
     if isinstance(error, SlackClientError | aiohttp.ClientError | asyncio.TimeoutError | OSError | ValueError):
         return TryLater(type(error).__name__)
     return TryLater(f"the call failed: {type(error).__name__}")

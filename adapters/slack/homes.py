@@ -17,7 +17,7 @@ from adapters.slack.roots import Roots
 from adapters.slack.workspaces import Workspace
 from bot.core.model import Person
 from bot.core.state import Conversation
-from bot.ports import Store
+from bot.ports import Store, readable
 
 ACTED = f"{PLATFORM}:acted:"
 REMEMBERED = 20  # conversations that a person has acted in, the latest first
@@ -39,7 +39,7 @@ class Homes:
 
     async def acted(self, person: str, conversation: str) -> None:
         """Remember where somebody has acted: what they asked and decided is there."""
-        known = await self._of(person)
+        known = await self.acted_in(person)
         if known[:1] == [conversation]:
             return
         known = [conversation, *(one for one in known if one != conversation)][:REMEMBERED]
@@ -71,18 +71,19 @@ class Homes:
 
     async def _states(self, workspace: Workspace, user: str, person: Person) -> Sequence[Conversation]:
         team = f"{PLATFORM}:{workspace.me.team}:"
-        names = [*await self._of(person_id(user)), *await self._store.asking(PLATFORM, LOOKED_THROUGH)]
+        names = [*await self.acted_in(person_id(user)), *await self._store.asking(PLATFORM, LOOKED_THROUGH)]
         names += [
             conversation_of(workspace.me.team, one) for one in self._directory.of_owner(workspace.me.team, user)
         ]
         states: list[Conversation] = []
         for name in dict.fromkeys(name for name in names if name.startswith(team)):
-            state = await self._store.load(name)
+            state = await readable(self._store, name)
             if state is not None and (state.place.shared or _theirs(state, person)):
                 states.append(state)
         return states
 
-    async def _of(self, person: str) -> list[str]:
+    async def acted_in(self, person: str) -> list[str]:
+        """Conversations that somebody has acted in lately, the latest first."""
         if person not in self._acted:
             kept = (await self._store.kept(ACTED + person)).get(ACTED + person)
             self._acted[person] = [] if kept is None else list(json.loads(kept))

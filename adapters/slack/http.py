@@ -16,6 +16,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from adapters.request import read_body
+from adapters.slack.bolt import odd
 
 PATH = "/slack/events"
 MAX_BODY = 2 * 1024 * 1024  # bytes; a modal of 250 KB comes with its state, and encoded as a form it triples
@@ -49,18 +50,13 @@ def _endpoint(app: AsyncApp) -> Callable[[Request], Awaitable[Response]]:
 
 def _asked(request: Request, body: str) -> AsyncBoltRequest | None:
     """The request as Bolt takes it; None where Bolt would fail on it, and Slack would send it again and again."""
-    headers = {name: request.headers.getlist(name) for name in request.headers}
+    headers: dict[str, list[str]] = {}
+    for name, value in request.headers.items():
+        headers.setdefault(name, []).append(value)
     if not body:
         return None
     try:
         asked = AsyncBoltRequest(body=body, query=str(request.url.query), headers=headers)  # type: ignore[arg-type]
     except Exception:  # noqa: BLE001 - whatever its reading runs into
         return None
-    parsed = asked.body
-    if not isinstance(parsed, dict) or (parsed.get("type") == "event_callback" and _odd(parsed.get("event"))):
-        return None
-    return asked
-
-
-def _odd(event: object) -> bool:
-    return event is not None and not isinstance(event, dict)
+    return None if odd(asked.body) else asked

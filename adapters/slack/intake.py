@@ -14,30 +14,33 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import structlog
+from slack_sdk.errors import SlackApiError
 
-from adapters.contract import UNSTAMPED
 from adapters.parked import shelf
 from adapters.slack import acts, codec
 from adapters.slack.belonging import Belonging
-from adapters.slack.directory import Directory, profile_of
+from adapters.slack.directory import Directory
 from adapters.slack.drafts import Drafts
+from adapters.slack.errors import code_of, named
 from adapters.slack.homes import Homes
 from adapters.slack.lines import Lines
-from adapters.slack.modal import REQUEST_FORM, ROUND_FORM, errors_in, request_form, round_form
-from adapters.slack.places import PLATFORM, Known, Profile, conversation_of
+from adapters.slack.modal import REQUEST_FORM, ROUND_FORM, form_errors, request_form, round_form
+from adapters.slack.places import PLATFORM, Known, address_of
+from adapters.slack.reach import LOST as LOST_PLACES
+from adapters.slack.reach import RESTORED, Reach
 from adapters.slack.roots import Roots
 from adapters.slack.transport import EXPIRED, SlackTransport
 from adapters.slack.workspaces import Workspace, Workspaces
 from bot.core.effects import Reply
 from bot.core.events import (
     ButtonPressed,
-    DeliveryFailed,
     Envelope,
     FormSubmitted,
     Ignored,
+    MessageDeleted,
     MessageReceived,
 )
-from bot.ports import Handled, Store
+from bot.ports import Handled, Store, Undeliverable
 from bot.runner import Runner
 
 PARKED = shelf(PLATFORM)
@@ -45,6 +48,7 @@ MOST_PARKED = 200  # unreadable payloads kept for a look; more are only counted
 LONGEST_PARKED = 20_000  # characters
 GOODBYE = 5.0  # seconds that notices under way get at the end
 LOST = "I can't tell where this button belongs; nothing is recorded. Please answer in the thread itself."
+UNREAD = "I could not read this form; nothing of it is recorded. Please answer in the thread itself."
 NOT_HERE = "I'm not in this channel. Invite me with /invite @askfirst, then do that again."
 
 Ack = dict[str, Any]
@@ -84,9 +88,11 @@ class Intake:
 
     def __post_init__(self) -> None:
         self.drafts = Drafts(self.store)
-        self.belonging = Belonging(self.store, self.roots)
         self.homes = Homes(self.store, self.directory, self.roots)
-        self.also.setdefault("app_home_opened", self.homes.opened)
+        self.belonging = Belonging(self.store, self.roots, self.homes.acted_in)
+        reach = Reach(self.store, self.runner, self.directory)
+        kinds = dict.fromkeys((*LOST_PLACES, *RESTORED), reach.channel_changed)
+        self.also = {**kinds, "user_change": reach.user_changed, "app_home_opened": self._home_opened, **self.also}
 
     async def take(self, body: Body) -> Ack:
         """Raises when nothing was written: then nothing may be acknowledged."""
@@ -110,7 +116,8 @@ class Intake:
         if workspace is None:
             if body.get("type") == "block_actions":
                 await self._lost(body)
-            return self._left(body, Ignored(reason="no workspace that the app is installed in"))
+            ack = self._left(body, Ignored(reason="no workspace that the app is installed in"))
+            return ack if body.get("type") != "view_submission" else form_errors(body.get("view"), {0: UNREAD})
         if is_event:
             return await self._event(workspace, body)
         return await self._act(workspace, body)
@@ -118,9 +125,6 @@ class Intake:
     async def _event(self, workspace: Workspace, body: Body) -> Ack:
         event = body.get("event")
         kind = event.get("type") if isinstance(event, Mapping) else None
-        if kind == "user_change":
-            await self._user_changed(workspace, body)
-            return {}
         if kind == "reaction_added":
             return await self._reacted(workspace, body)
         if kind in self.also:
@@ -134,18 +138,25 @@ class Intake:
             self.directory.own(workspace.me.team, str(channel), made.event.person.id.removeprefix(f"{PLATFORM}:"))
         if isinstance(made, Ignored):
             return await self._aside(body, made)
-        await self._handled(await self.belonging.where(made, body, known))
+        made = await self.belonging.where(made, body, known)
+        handled = await self._handled(made)
+        if handled.reply is not None:  # nothing could be stored of it: said at once, or not at all
+            self._answer(self.transport.reply(made, handled.reply))
+        if isinstance(made.event, MessageDeleted) and made.event.message == address_of(made.place.conversation).root:
+            await self.roots.bury(made.place.conversation)
         return {}
 
     async def _act(self, workspace: Workspace, body: Body) -> Ack:
         kind, view = body.get("type"), body.get("view")
         user, trigger = acts.user_in(body), str(body.get("trigger_id") or "")
+        if user is None:
+            return await self._aside(body, Ignored(reason="unreadable act: nobody's"))
         if isinstance(view, Mapping) and kind in ("block_actions", "view_closed") and view.get("type") != "home":
-            if view.get("callback_id") == ROUND_FORM and user is not None:
+            if view.get("callback_id") == ROUND_FORM:
                 await self.drafts.keep(user, view)
             return {}
         if kind == "shortcut" and body.get("callback_id") == acts.ASK_FOR:
-            home = await self.directory.home(workspace, str(user))
+            home = await self.directory.home(workspace, user)
             self._answer(self.transport.open_form(workspace, trigger, request_form(home)))
             return {}
         if acts.is_link(body):
@@ -156,16 +167,18 @@ class Intake:
         )
         if is_request:
             channel = acts.place_asked(body)
-        begins = channel is not None and (kind is None or kind == "message_action")
+        begins = channel is not None and (kind is None or kind == "message_action" or is_request)
         if begins and not await self.directory.reachable(workspace, str(channel)):
-            return self._outside(body)
+            return {"response_action": "errors", "errors": {"where": NOT_HERE}} if is_request else self._outside(body)
         named = codec.mentioned_in(body)
-        known = await self._known(workspace, (*((user,) if user else ()), *named), channel, _kind_named(body))
+        known = await self._known(workspace, (user, *named), channel, _kind_named(body))
         made = acts.request_from_form(body, known) if is_request else acts.event_from_act(body, known)
         if isinstance(made, Ignored):
             if kind == "block_actions":
                 await self._lost(body)
-            return await self._aside(body, made)
+            ack = await self._aside(body, made)
+            # A form that closes looks sent: it stays, and says that it was not.
+            return ack if kind != "view_submission" else form_errors(view, {0: UNREAD})
         return await self._answered(workspace, body, await self.belonging.where(made, body, known), trigger)
 
     async def _answered(self, workspace: Workspace, body: Body, made: Envelope, trigger: str) -> Ack:
@@ -177,8 +190,8 @@ class Intake:
         if isinstance(event, FormSubmitted):
             view = body.get("view")
             assert isinstance(view, Mapping)
-            if reply.errors:
-                return {"response_action": "errors", "errors": errors_in(view, reply.errors)}
+            if handled.outcome == "refused":
+                return form_errors(view, reply.errors or {0: reply.text or UNREAD})
             await self.drafts.forget(event.person.id, event.round)
             return {}
         if reply.form is not None and isinstance(event, ButtonPressed):
@@ -196,6 +209,9 @@ class Intake:
         view = round_form(form, made.place.conversation, event.ref.card, draft)
         if await self.transport.open_form(workspace, trigger, view) is not None:
             await self.transport.reply(made, Reply(text=reply.text or EXPIRED))
+
+    async def _home_opened(self, workspace: Workspace, body: Body) -> None:
+        self._answer(self.homes.opened(workspace, body))  # nothing is committed: Slack need not wait for it
 
     async def _handled(self, made: Envelope) -> Handled:
         handled = await self.runner.handle(made.model_copy(update={"again": True}) if self.again else made)
@@ -215,7 +231,12 @@ class Intake:
         if wanted is None:
             return self._left(body, Ignored(reason="a reaction that asks for nothing"))
         channel, ts, user, emoji = wanted
-        answer = await workspace.client.conversations_replies(channel=channel, ts=ts, limit=1, inclusive=True)
+        try:
+            answer = await workspace.client.conversations_replies(channel=channel, ts=ts, limit=1, inclusive=True)
+        except SlackApiError as error:
+            if not isinstance(named(error), Undeliverable):
+                raise  # told once more
+            return self._left(body, Ignored(reason=f"a reaction on a message that is not shown: {code_of(error)}"))
         found = [one for one in answer.get("messages") or () if one.get("ts") == ts]
         if not found:
             return self._left(body, Ignored(reason="a reaction on a message that is not shown"))
@@ -227,36 +248,6 @@ class Intake:
             return self._left(body, made)
         await self._handled(await self.belonging.where(made, body, known))
         return {}
-
-    async def _user_changed(self, workspace: Workspace, body: Body) -> None:
-        """Somebody has left: what they were asked in their own DM is undeliverable from now on (b40)."""
-        event = body.get("event")
-        user = event.get("user") if isinstance(event, Mapping) else None
-        if not isinstance(user, Mapping) or not isinstance(user.get("id"), str):
-            return
-        identity = str(user["id"])
-        complete = "profile" in user or "name" in user
-        fresh = None if complete else await self.directory.person(workspace, identity, fresh=True)
-        profile: Profile = profile_of(user, workspace.me) if fresh is None else fresh
-        self.directory.learn(workspace.me.team, identity, profile)
-        if not profile.gone:
-            return
-        at = event.get("event_ts") if isinstance(event, Mapping) else None
-        for channel in self.directory.of_owner(workspace.me.team, identity):
-            conversation = conversation_of(workspace.me.team, channel)
-            state = await self.store.load(conversation)
-            session = None if state is None else state.current
-            if state is None or session is None or session.undelivered is not None:
-                continue
-            left = DeliveryFailed(card=session.id, reason="the person's account was deactivated")
-            await self._handled(
-                Envelope(
-                    event_id=f"{PLATFORM}:{workspace.me.team}:{identity}:left:{at}:{channel}",
-                    place=state.place,
-                    at=UNSTAMPED,
-                    event=left,
-                )
-            )
 
     # -- what the store and Slack know --------------------------------------------------------------------------
 

@@ -43,6 +43,7 @@ class Profile:
     outside: bool = False  # a guest, or from another organisation
     gone: bool = False  # deactivated
     groups: tuple[str, ...] = ()  # user groups
+    zone: str | None = None  # time zone, as in `Europe/Lisbon`
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,21 @@
-"""Threads that begin with a card of ours: which conversation they are, kept for good, for any process to know."""
+"""Threads that begin with a card of ours: which conversation they are, kept for good, for any process to know.
+
+And threads whose first message was deleted: what is posted into one of these, Slack takes, and shows in the channel
+(b25 of the field cases).
+"""
 
 from __future__ import annotations
 
 from collections import OrderedDict
 
+from adapters.slack.codec import said_id
 from adapters.slack.places import PLATFORM, ROOTLESS, address_of
+from bot.core.events import MessageReceived
 from bot.ports import Store
 
 ROOT = f"{PLATFORM}:root:"
 THREAD = f"{PLATFORM}:thread:"
+DEAD = f"{PLATFORM}:dead:"
 MOST = 1000
 
 
@@ -17,6 +24,7 @@ class Roots:
         self._store = store
         self._roots: dict[str, str] = {}
         self._threads: dict[str, str] = {}
+        self._dead: set[str] | None = None  # not looked up yet
         self._said: OrderedDict[tuple[str, str], str] = OrderedDict()
 
     async def root_of(self, conversation: str) -> str | None:
@@ -40,6 +48,26 @@ class Roots:
         await self._store.keep(ROOT + conversation, ts)
         self._roots[conversation] = ts
         self._threads[thread] = conversation
+
+    async def bury(self, conversation: str) -> None:
+        """The message that the thread began with is gone: nothing more is posted into it."""
+        if await self._store.load(conversation) is not None:
+            await self._store.keep(DEAD + conversation, "")
+            (await self._buried()).add(conversation)
+
+    async def dead(self, conversation: str) -> bool:
+        return conversation in await self._buried()
+
+    async def _buried(self) -> set[str]:
+        """Another process may have buried more; this one learns of it when it posts there."""
+        if self._dead is None:
+            self._dead = {key.removeprefix(DEAD) for key in await self._store.kept(DEAD)}
+        return self._dead
+
+    async def who_said(self, team: str, channel: str, ts: str) -> str | None:
+        """The id of the person whose message it is, where it was heard."""
+        said = await self._store.event(said_id(team, channel, ts))
+        return said.event.person.id if said is not None and isinstance(said.event, MessageReceived) else None
 
     def said_in(self, channel: str, ts: str, root: str) -> None:
         """Where a message was said, for an answer that speaks for the channel as a whole."""

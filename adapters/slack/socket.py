@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import json
 import random
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -21,6 +21,7 @@ from slack_bolt.app.async_app import AsyncApp
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_sdk.web.async_client import AsyncWebClient
 
+from adapters.slack.bolt import odd
 from adapters.slack.errors import code_of
 from bot.faults import report
 from bot.ports import Clock
@@ -31,11 +32,19 @@ SILENCE = timedelta(seconds=40)  # without any frame, not even a pong: the socke
 LONGEST_PAUSE = 30.0
 GOODBYE = 5.0  # seconds that payloads under way get at the end
 MAX_FRAME = 4 * 1024 * 1024
+SHORT = timedelta(
+    seconds=5
+)  # a socket that ends sooner is a failure: else one that is refused would be asked for at once
+LAST_WORDS = 1.0  # seconds for acknowledgements under way, before a socket is closed of which the successor is there
+GONE = aiohttp.ClientWSTimeout(
+    ws_close=1.0
+)  # seconds that a closed socket waits for the other side, which may be dead
+RENEWED = ("warning", "refresh_requested")  # other reasons, as link_disabled or too_many_websockets, bring no new one
 
 log = structlog.get_logger(__name__)
 
 # Told when payloads may come again; the moment up to which everything was heard, None when there was no gap.
-Heard = Callable[[datetime | None], Awaitable[None]]
+Heard = Callable[[datetime | None], None]
 
 
 class Sockets:
@@ -82,24 +91,24 @@ class Sockets:
         failures = 0
         following: _Link | None = None
         while True:
-            link = following
-            following = None
+            link, following, why = following, None, ""
             try:
                 link = link or await self._connect()
-                failures = 0
                 following = await self._listen(link)
+                if following is None and (link.told or self._clock.now() - link.opened_at < SHORT):
+                    why = link.told or "ended at once"
             except (aiohttp.ClientError, OSError, TimeoutError) as error:
-                failures += 1
-                await self._rest(number, type(error).__name__, failures)
+                why = type(error).__name__
             except Exception as error:  # noqa: BLE001
-                failures += 1
-                code = code_of(error)
-                if not code:
+                why = code_of(error) or type(error).__name__
+                if not code_of(error):
                     report("slack_socket_failed", error)
-                await self._rest(number, code or type(error).__name__, failures)
             finally:
                 if link is not None:
                     await self._closed(link)
+            failures = failures + 1 if why else 0
+            if why:
+                await self._rest(number, why, failures)
 
     async def _rest(self, number: int, why: str, failures: int) -> None:
         if not self._open:
@@ -109,7 +118,9 @@ class Sockets:
 
     async def _connect(self) -> _Link:
         answer = await self._client.apps_connections_open(app_token=self._token)
-        socket = await self._session.ws_connect(str(answer["url"]), autoping=False, max_msg_size=MAX_FRAME)
+        socket = await self._session.ws_connect(
+            str(answer["url"]), autoping=False, max_msg_size=MAX_FRAME, timeout=GONE
+        )
         return _Link(socket, self._clock.now())
 
     async def _listen(self, link: _Link) -> _Link | None:
@@ -122,9 +133,12 @@ class Sockets:
                 if frame.type is aiohttp.WSMsgType.PING:
                     await link.socket.pong(frame.data)
                 elif frame.type is aiohttp.WSMsgType.TEXT:
-                    kind = await self._frame(link, frame.data)
-                    if kind == "disconnect" and renewing is None:
+                    reason = self._frame(link, frame.data)
+                    if reason in RENEWED and renewing is None and self._clock.now() - link.opened_at >= SHORT:
                         renewing = asyncio.ensure_future(self._renewed(link))
+                    elif reason is not None and renewing is None:
+                        link.told = reason
+                        await link.socket.close()
             if renewing is not None:
                 next_link = await renewing
                 renewing = None
@@ -137,8 +151,13 @@ class Sockets:
             await asyncio.gather(watching, *([renewing] if renewing else []), return_exceptions=True)
 
     async def _renewed(self, old: _Link) -> _Link:
-        """The next connection first; then the old one is closed, which ends its listening."""
+        """The next connection first; then the old one is closed, which ends its listening.
+
+        What was taken over the old one is acknowledged over it: mistakes of a form come back no other way.
+        """
         link = await self._connect()
+        if old.under_way:
+            await asyncio.wait(old.under_way, timeout=LAST_WORDS)
         await old.socket.close()
         return link
 
@@ -164,23 +183,28 @@ class Sockets:
 
     # -- frames ------------------------------------------------------------------------------------------------------
 
-    async def _frame(self, link: _Link, text: str) -> str | None:
+    def _frame(self, link: _Link, text: str) -> str | None:
+        """Why Slack is about to close the socket, where it says so."""
         try:
             frame = json.loads(text)
         except ValueError:
             return None
-        kind = frame.get("type") if isinstance(frame, dict) else None
-        if kind == "hello":
-            await self._hello(link)
-        elif kind == "disconnect":
-            log.info("slack_socket_renewed", reason=frame.get("reason"))
-        elif isinstance(frame, dict) and frame.get("envelope_id"):
-            task = asyncio.create_task(self._take(link, frame))
-            self._under_way.add(task)
-            task.add_done_callback(self._under_way.discard)
-        return kind
+        if not isinstance(frame, dict):
+            return None
+        match frame.get("type"):
+            case "hello":
+                self._hello(link)
+            case "disconnect":
+                log.info("slack_socket_renewed", reason=frame.get("reason"))
+                return str(frame.get("reason") or RENEWED[0])
+            case _ if frame.get("envelope_id"):
+                task = asyncio.create_task(self._take(link, frame))
+                for under_way in (self._under_way, link.under_way):
+                    under_way.add(task)
+                    task.add_done_callback(under_way.discard)
+        return None
 
-    async def _hello(self, link: _Link) -> None:
+    def _hello(self, link: _Link) -> None:
         first = not self._open
         if not link.hello:
             link.hello = True
@@ -188,30 +212,39 @@ class Sockets:
         if first:
             self.state = "connected"
             log.info("slack_socket_connected")
-            task = asyncio.create_task(self._heard(self._lost_at))
-            self._under_way.add(task)
-            task.add_done_callback(self._under_way.discard)
-
-    async def _heard(self, since: datetime | None) -> None:
-        try:
-            await self._on_heard(since)
-        except Exception as error:  # noqa: BLE001 - what was missed is looked for again after the next gap
-            report("slack_back_fill_failed", error)
+            self._on_heard(self._lost_at)
 
     async def _take(self, link: _Link, frame: dict[str, Any]) -> None:
         """Acknowledged only when committed; else Slack delivers it again, over whichever socket is there."""
-        payload = frame.get("payload")
-        asked = AsyncBoltRequest(mode="socket_mode", body=payload if isinstance(payload, dict) else {})
+        asked = _asked(frame.get("payload"))
+        if asked is None:
+            log.warning("slack_payload_unreadable")  # and acknowledged: it would be the same the next time
+            await self._acknowledge(link, {"envelope_id": frame["envelope_id"]})
+            return
         answer = await self._app.async_dispatch(asked)
         if answer.status != 200:
             return
         ack: dict[str, Any] = {"envelope_id": frame["envelope_id"]}
         if answer.body and frame.get("accepts_response_payload"):
             ack["payload"] = json.loads(answer.body)
+        await self._acknowledge(link, ack)
+
+    async def _acknowledge(self, link: _Link, ack: dict[str, Any]) -> None:
         with contextlib.suppress(ConnectionError, aiohttp.ClientError):
             await link.socket.send_str(json.dumps(ack))
 
 
+def _asked(payload: Any) -> AsyncBoltRequest | None:
+    """The payload as Bolt takes it; None where Bolt would fail on it."""
+    try:
+        asked = AsyncBoltRequest(mode="socket_mode", body=payload if isinstance(payload, dict) else {})
+    except Exception:  # noqa: BLE001 - whatever its reading runs into
+        return None
+    return None if odd(asked.body) else asked
+
+
 class _Link:
     def __init__(self, socket: aiohttp.ClientWebSocketResponse, now: datetime) -> None:
-        self.socket, self.heard_at, self.hello = socket, now, False
+        self.socket, self.opened_at, self.heard_at, self.hello = socket, now, now, False
+        self.told = ""  # why Slack ends it, where no other one follows
+        self.under_way: set[asyncio.Task[None]] = set()

@@ -7,13 +7,13 @@ import contextlib
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 
 import aiohttp
 import structlog
 from slack_sdk.errors import SlackApiError
 from starlette.routing import Route
 
+from adapters.slack.absence import Absence
 from adapters.slack.bolt import bolt_app
 from adapters.slack.codec import Payload
 from adapters.slack.directory import Directory
@@ -35,9 +35,6 @@ from bot.ports import Clock, Fetcher, RateLimited, Store
 from bot.runner import Runner
 
 LONGEST_PAUSE = 30.0
-NOTE_EVERY = 30.0  # seconds
-LONGEST_GAP = timedelta(days=7)
-HEARD = f"{PLATFORM}:heard:"
 REFUSED = (
     "invalid_auth",
     "not_authed",
@@ -140,8 +137,7 @@ class SlackSurface:
         self, connection: SlackConnection, store: Store, runner: Runner, clock: Clock, ways: Ways | None = None
     ) -> None:
         keys, session = connection.keys, connection.session
-        self._store, self._clock, self._name = store, clock, connection.bot_name
-        self._noted_as = HEARD + ("" if connection.workspace is None else connection.workspace.me.team)
+        self._name = connection.bot_name
         directory, roots, ways = Directory(clock), Roots(store), ways or Ways()
         self._install: Sequence[Route] = []
         workspaces: Workspaces
@@ -157,7 +153,8 @@ class SlackSurface:
         self.files: Fetcher | None = SlackFiles(workspaces, session)
         also = {"app_uninstalled": gone, "tokens_revoked": gone}
         self.intake = Intake(workspaces, directory, roots, store, runner, self.transport, ways, also)
-        self.history = History(self.intake, store, clock)
+        team = "" if connection.workspace is None else connection.workspace.me.team
+        self.absence = Absence(team, History(self.intake, store, clock), store, clock, self._hears)
         self.app = bolt_app(self.intake.take, keys.signing_secret)
         self.sockets = (
             None
@@ -168,7 +165,7 @@ class SlackSurface:
                 keys.app_token,
                 session,
                 clock,
-                self._heard,
+                self.absence.over,
             )
         )
         self.pace: Pace = pace
@@ -178,11 +175,11 @@ class SlackSurface:
         return [*self._install, *([] if self.sockets is not None else [events_route(self.app)])]
 
     async def run(self) -> None:
-        if self.sockets is None:
-            await self._heard(None)
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._note(), name="slack-note")
-            if self.sockets is not None:
+            group.create_task(self.absence.run(), name="slack-absence")
+            if self.sockets is None:
+                self.absence.over(None)
+            else:
                 group.create_task(self.sockets.run(), name="slack-sockets")
 
     async def finish(self) -> None:
@@ -204,31 +201,8 @@ class SlackSurface:
             **more,
         }
 
-    # -- gaps ----------------------------------------------------------------------------------------------------
-
-    async def _heard(self, since: datetime | None) -> None:
-        """Payloads come again. What was missed meanwhile, or while the program was not running, is read: Slack itself
-        delivers some of it again, after a minute or five."""
-        now = self._clock.now()
-        last = since or await self._noted()
-        await self._keep(now)
-        if last is None:
-            return
-        await self.history.read(max(last, now - LONGEST_GAP))
-
-    async def _note(self) -> None:
-        """When we were last there, so that a restart knows how long it was away."""
-        while True:
-            await self._clock.sleep(NOTE_EVERY)
-            if self.sockets is None or self.sockets.connected:
-                await self._keep(self._clock.now())
-
-    async def _noted(self) -> datetime | None:
-        kept = (await self._store.kept(self._noted_as)).get(self._noted_as)
-        return None if kept is None else datetime.fromisoformat(kept)
-
-    async def _keep(self, now: datetime) -> None:
-        await self._store.keep(self._noted_as, now.isoformat())
+    def _hears(self) -> bool:
+        return self.sockets is None or self.sockets.connected > 0
 
 
 async def _left(workspace: Workspace, body: Payload) -> None:
@@ -240,5 +214,6 @@ async def _left(workspace: Workspace, body: Payload) -> None:
 async def _uninstalled(installs: Installations, workspace: Workspace, body: Payload) -> None:
     """`app_uninstalled`, or the bot's token revoked; a person's own token is none of ours."""
     event = body.get("event") or {}
-    if event.get("type") == "app_uninstalled" or (event.get("tokens") or {}).get("bot"):
+    tokens = event.get("tokens")
+    if event.get("type") == "app_uninstalled" or (isinstance(tokens, Mapping) and tokens.get("bot")):
         await installs.forget(workspace.me.team)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import secrets
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Any
 
 import aiohttp
@@ -16,6 +17,7 @@ from adapters.slack.directory import Directory
 from adapters.slack.errors import Cure, code_of, cure_of, named
 from adapters.slack.modal import View
 from adapters.slack.places import PLATFORM, Address, address_of, message_at, name_of, order_of, user_of
+from adapters.slack.reach import LEFT
 from adapters.slack.render import Part, Rendered, brief, render
 from adapters.slack.roots import Roots
 from adapters.slack.workspaces import Workspace, Workspaces
@@ -24,6 +26,7 @@ from bot.core.events import ButtonPressed, Envelope, FormSubmitted, MessageRecei
 from bot.ports import CardGone, Clock, RateLimited, Sent, TryLater, Undeliverable
 
 PAUSE = 1.05  # seconds between the parts of one message: see adapters/slack/pace.py
+IN_TIME = timedelta(seconds=1)  # a pause that Slack asks for, after which a trigger still lives
 BEGUN = 256  # long messages that were interrupted between two parts, remembered so as not to repeat the first
 EXPIRED = "Slack gave me too little time to open that; please press it once more. Typing works as well."
 
@@ -58,15 +61,22 @@ class SlackTransport:
         where = await self._where(conversation, address, say.reply_to)
         direct = await self._directory.direct(workspace, address.channel) if address.root is None else False
         if say.only_to is not None and not direct:
-            if say.reply_to == where.thread:  # nobody has answered there yet, and Slack shows such threads nothing
+            if self._loose(address, say.reply_to, where.thread) or await self._roots.dead(conversation):
                 where = replace(where, thread=None)
             return await self._privately(workspace, where, user_of(say.only_to), rendered)
         if direct:
             await self._still_there(workspace, address)
-        key = (conversation, say.model_dump_json())
-        begun = self._begun.setdefault(key, [])
+        elif await self._roots.dead(conversation):
+            return await self._instead(workspace, address, say, rendered)
+        single = len(rendered.parts) + bool(rendered.files) == 1  # then there is nothing to be interrupted between
+        key = (conversation, "" if single else say.model_dump_json())
+        begun = [] if single else self._begun.setdefault(key, [])
         try:
             await self._whole(workspace, conversation, where, rendered, begun)
+        except _Strayed:
+            self._begun.pop(key, None)
+            await self._roots.bury(conversation)
+            return await self._instead(workspace, address, say, rendered)
         except Undeliverable:
             self._begun.pop(key, None)
             raise
@@ -102,7 +112,7 @@ class SlackTransport:
         """Never raises: the act is stored; a failing notice must not undo that."""
         try:
             address, workspace = await self._there(conversation)
-            thread = await self._roots.root_of(conversation)
+            thread = None if await self._roots.dead(conversation) else await self._roots.root_of(conversation)
             await workspace.client.chat_postEphemeral(
                 channel=address.channel, user=user, text=_escaped(words), thread_ts=thread
             )
@@ -111,11 +121,17 @@ class SlackTransport:
 
     async def open_form(self, workspace: Workspace, trigger: str, view: View) -> str | None:
         """Open a modal; the code of the refusal, if any. A trigger lives three seconds and works once (P60)."""
-        try:
-            await workspace.client.views_open(trigger_id=trigger, view=view)
-        except Exception as error:  # noqa: BLE001 - the caller says so to the person
-            log.info("form_not_opened", error=code_of(error) or type(error).__name__)
-            return code_of(error) or "not_reached"
+        for last in (False, True):
+            try:
+                await workspace.client.views_open(trigger_id=trigger, view=view)
+            except Exception as error:  # noqa: BLE001 - the caller says so to the person
+                log.info("form_not_opened", error=code_of(error) or type(error).__name__)
+                failure = named(error)
+                if last or not isinstance(failure, RateLimited) or failure.retry_after > IN_TIME:
+                    return code_of(error) or "not_reached"
+                await self._clock.sleep(failure.retry_after.total_seconds())
+            else:
+                break
         return None
 
     async def respond(self, url: str, words: str) -> None:
@@ -134,7 +150,7 @@ class SlackTransport:
         address = address_of(conversation)
         workspace = await self._workspaces.of(address.team)
         if workspace is None:
-            raise Undeliverable("the app is not installed in this workspace any more")
+            raise Undeliverable("the app is not installed in this workspace any more", place=True)
         return address, workspace
 
     async def _where(self, conversation: str, address: Address, reply_to: str | None) -> _Where:
@@ -144,6 +160,13 @@ class SlackTransport:
         if thread is None and ts is not None:
             thread = self._roots.thread_of(address.channel, ts)
         return _Where(address.channel, thread)
+
+    def _loose(self, address: Address, reply_to: str | None, thread: str | None) -> bool:
+        """Whether private words belong beside the thread, not into it: Slack shows none in a thread that nobody has
+        answered in, and what was said in the channel is answered there."""
+        if reply_to is None or reply_to == thread:
+            return True
+        return self._roots.thread_of(address.channel, reply_to) == reply_to
 
     async def _still_there(self, workspace: Workspace, address: Address) -> None:
         """A message to somebody who has left is taken by Slack and read by nobody (b40)."""
@@ -156,11 +179,14 @@ class SlackTransport:
                 raise failure from None
             return
         if gone:
-            raise Undeliverable("the person's account was deactivated")
+            raise Undeliverable(LEFT, place=True)
 
     async def _privately(self, workspace: Workspace, where: _Where, user: str, rendered: Rendered) -> Sent:
-        """For one person's eyes in the same place; never to all instead (RD-12). It can not be changed later."""
-        for part in rendered.parts:
+        """For one person's eyes in the same place; never to all instead (RD-12). It can not be changed later.
+
+        Where nothing can be shown any more, in their own direct message: that a place is lost has to be told (CH-7).
+        """
+        for number, part in enumerate(rendered.parts):
             try:
                 await self._call(
                     workspace.client.chat_postEphemeral,
@@ -169,8 +195,33 @@ class SlackTransport:
                 )
             except Undeliverable as error:
                 log.info("not_shown_privately", reason=str(error))
+                if error.place:
+                    await self._at_home(workspace, where.channel, user, rendered.parts[number:])
                 return Sent("")
         return Sent("")
+
+    async def _at_home(self, workspace: Workspace, channel: str, user: str, parts: Sequence[Part]) -> None:
+        """In the person's own direct message, with its channel. Buttons would not know their place."""
+        try:
+            home = await self._directory.home(workspace, user)
+            for part in parts if home is not None else ():
+                about = {"type": "context", "elements": [{"type": "mrkdwn", "text": f"<#{channel}>"}]}
+                blocks = (about, *(block for block in part.blocks if block["type"] != "actions"))
+                await self._call(
+                    workspace.client.chat_postMessage,
+                    {"channel": home, "unfurl_links": False, "unfurl_media": False},
+                    Part(f"<#{channel}>: {part.text}", blocks),
+                )
+        except Exception as error:  # noqa: BLE001 - there is no third way
+            log.info("not_shown_privately", reason=code_of(error) or type(error).__name__)
+
+    async def _instead(self, workspace: Workspace, address: Address, say: Say, rendered: Rendered) -> Sent:
+        """The thread has lost its first message: an answer to somebody is shown to them alone, the rest to nobody."""
+        _, ts = message_at(say.reply_to) if say.reply_to else (None, None)
+        who = None if ts is None else await self._roots.who_said(address.team, address.channel, ts)
+        if who is None or say.card is not None:
+            raise Undeliverable("the message that the thread began with was deleted", place=True)
+        return await self._privately(workspace, _Where(address.channel), user_of(who), rendered)
 
     async def _whole(
         self, workspace: Workspace, conversation: str, where: _Where, rendered: Rendered, sent: list[str]
@@ -178,9 +229,11 @@ class SlackTransport:
         """Every part, then the files. `sent` are what an earlier, interrupted try has sent."""
         if not rendered.parts and not rendered.files:
             raise Undeliverable("the message is empty")
+        direct = address_of(conversation).root is None
         for part in rendered.parts[len(sent) :]:
             if sent:
                 await self._clock.sleep(PAUSE)
+            in_thread = where.thread is not None and not direct
             answer = await self._call(
                 workspace.client.chat_postMessage,
                 {
@@ -190,15 +243,26 @@ class SlackTransport:
                     "unfurl_media": False,
                 },
                 part,
+                in_thread=in_thread,
             )
             ts = str(answer["ts"])
+            if in_thread and _astray(answer):
+                await self._call_back(workspace, where.channel, ts)
+                raise _Strayed
             sent.append(ts)
-            if where.thread is None and address_of(conversation).root is not None:
+            if where.thread is None and not direct:
                 await self._roots.plant(conversation, ts)
                 where = replace(where, thread=ts)
         if rendered.files and len(sent) == len(rendered.parts):
             await self._files(workspace, where, rendered.files)
             sent.append(sent[-1] if sent else "")
+
+    async def _call_back(self, workspace: Workspace, channel: str, ts: str) -> None:
+        """What was meant for a thread stands in the channel: it is taken back (b25)."""
+        try:
+            await workspace.client.chat_delete(channel=channel, ts=ts)
+        except Exception as error:  # noqa: BLE001
+            log.warning("misplaced_message_left", error=code_of(error) or type(error).__name__)
 
     async def _files(self, workspace: Workspace, where: _Where, files: tuple[File, ...]) -> None:
         uploads = [{"content": file.content, "filename": file.name, "title": file.name} for file in files]
@@ -231,9 +295,15 @@ class SlackTransport:
             log.info("buttons_left", error=type(error).__name__)
 
     async def _call(
-        self, call: Callable[..., Any], where: Mapping[str, Any], part: Part, *, editing: bool = False
+        self,
+        call: Callable[..., Any],
+        where: Mapping[str, Any],
+        part: Part,
+        *,
+        editing: bool = False,
+        in_thread: bool = False,
     ) -> Any:
-        """The call; after a refusal of its form, without what was refused (CH-4)."""
+        """The call; after a refusal of its form, without what was refused (CH-4). `in_thread`: there or nowhere."""
         given: dict[str, Any] = {k: v for k, v in where.items() if v is not None}
         given |= {"text": part.text, "blocks": list(part.blocks)}  # never an update without blocks: it drops them
         tried: set[Cure] = set()
@@ -244,12 +314,24 @@ class SlackTransport:
                 cure = cure_of(error)
                 if not isinstance(error, SlackApiError) or cure is None or cure in tried:
                     raise named(error, editing=editing) from None
+                if cure == "no_thread" and in_thread:
+                    raise _Strayed from None
                 log.warning("sent_in_another_form", cure=cure, error=code_of(error))
                 tried.add(cure)
                 if cure == "plain":
                     given["blocks"] = []
                 else:
                     given.pop("thread_ts", None)
+
+
+class _Strayed(Exception):
+    """What was meant for a thread would stand, or stood, in the channel."""
+
+
+def _astray(answer: Any) -> bool:
+    """Whether a message that was posted into a thread came back without one."""
+    message = answer.get("message")
+    return isinstance(message, Mapping) and not message.get("thread_ts")
 
 
 @dataclass(frozen=True, slots=True)

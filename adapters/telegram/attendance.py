@@ -16,7 +16,7 @@ import structlog
 from adapters.telegram.places import PLATFORM, Me
 from bot.core.events import BotAway, Envelope
 from bot.core.model import Place
-from bot.ports import Clock, Store
+from bot.ports import Clock, Store, readable
 from bot.runner import Runner
 
 KEPT_FOR = timedelta(hours=24)  # how long Telegram keeps messages: core.telegram.org/bots/api#getting-updates
@@ -75,7 +75,7 @@ class Attendance:
         now = self._clock.now()
         if news:
             self.heard = now
-        if news or self._told is None or now - self._told >= NOTE_EVERY:
+        if news or self._told is None or abs(now - self._told) >= NOTE_EVERY:
             heard = None if self.heard is None else self.heard.isoformat()
             await self._store.keep(self._key, json.dumps({"offset": offset, "at": now.isoformat(), "heard": heard}))
             self._told = now
@@ -88,7 +88,7 @@ class Attendance:
         since, until = self.gap
         event = BotAway(since=since, until=until, lost_before=until - KEPT_FOR)
         for conversation in await self._store.open_conversations(PLATFORM):
-            state = await self._store.load(conversation)
+            state = await readable(self._store, conversation)
             if state is None:
                 continue
             place = Place(conversation=conversation, platform=PLATFORM, shared=state.place.shared)
@@ -102,7 +102,7 @@ class Attendance:
     async def conflict(self, what: str) -> None:
         """Noted for `/status` and for `askfirst doctor`."""
         now = self._clock.now()
-        fresh = self._conflict is None or now - self._conflict[1] >= NOTE_EVERY or self._conflict[0] != what
+        fresh = self._conflict is None or abs(now - self._conflict[1]) >= NOTE_EVERY or self._conflict[0] != what
         if fresh:
             await self._store.keep(self._conflict_key, json.dumps({"at": now.isoformat(), "what": what}))
             self._conflict = what, now

@@ -86,7 +86,8 @@ class Hook:
         """Note that we are here; every few minutes, and after a gap, see how the webhook stands."""
         now = self._clock.now()
         await self._attendance.look_back()
-        if self._looked is None or self._attendance.gap is not None or now - self._looked >= self._every:
+        # abs: a clock that was set back is no reason to wait until the old time comes again.
+        if self._looked is None or self._attendance.gap is not None or abs(now - self._looked) >= self._every:
             self._looked = now
             info = await self._bot.get_webhook_info()
             if info.url != self._webhook.address:

@@ -11,13 +11,22 @@ import ssl
 import aiohttp
 import httpx
 from telegram._utils.defaultvalue import DefaultValue
-from telegram.error import NetworkError, TimedOut
+from telegram.error import NetworkError, TelegramError, TimedOut
 from telegram.request import BaseRequest, RequestData
 
 JSON = {"Content-Type": "application/json", "User-Agent": BaseRequest.USER_AGENT}
 OTHER = {"User-Agent": BaseRequest.USER_AGENT}
 UPLOAD = 40.0  # seconds more for a call with a file in it
 KEPT = 50.0  # seconds that a connection is kept for the next call; the server closes it after a minute
+
+_WHY: tuple[tuple[type[Exception], str], ...] = (
+    (aiohttp.ClientConnectorDNSError, "the name of the host is not found: see the name service"),
+    (aiohttp.ClientSSLError, "no safe connection: see certificates, and the clock"),
+    (aiohttp.ClientConnectorError, "no connection to the host"),
+    (aiohttp.ServerDisconnectedError, "the connection was lost"),
+)
+
+_WORDS = frozenset(words for _, words in _WHY)
 
 Seconds = float | DefaultValue[float] | DefaultValue[None] | None
 
@@ -74,10 +83,20 @@ class Connections(BaseRequest):
         except TimeoutError:
             raise TimedOut from None
         except (aiohttp.ClientError, OSError) as error:
-            raise NetworkError(type(error).__name__) from None
+            raise NetworkError(_why(error)) from None
 
     def _given(self, seconds: Seconds) -> float:
         return self._patience if seconds is None or isinstance(seconds, DefaultValue) else float(seconds)
+
+
+def why(error: TelegramError) -> str:
+    """What may be logged of a failed call: our own words, and of anybody else's only the kind of failure."""
+    return error.message if error.message in _WORDS else type(error).__name__
+
+
+def _why(error: Exception) -> str:
+    """In words of ours: those of the library name the address."""
+    return next((words for kind, words in _WHY if isinstance(error, kind)), type(error).__name__)
 
 
 @functools.cache

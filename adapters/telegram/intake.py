@@ -34,7 +34,7 @@ from bot.core.events import (
 )
 from bot.core.model import Place
 from bot.faults import report
-from bot.ports import Clock, Handled, StaleRevision, Store, StoreUnavailable
+from bot.ports import Clock, Handled, StaleRevision, Store, StoreUnavailable, readable
 from bot.runner import Runner
 
 MOVED = f"{PLATFORM}:moved:"
@@ -133,16 +133,22 @@ class Intake:
         if isinstance(made.event, ButtonPressed) and self._transport is not None:
             # Every press is answered, or its button keeps turning; after the commit, and nobody waits for it.
             self._answer(made.event.ref.id, self._transport.reply(made, handled.reply or Reply(text="")))
+        elif handled.reply is not None and self._transport is not None:  # said at once, since nothing is stored of it
+            self._answer(made.event_id, self._transport.reply(made, handled.reply))
         return handled
 
     async def _changed(self, standing: Standing) -> Ignored:
-        """Where the bot may write, or no longer may: told to each conversation there that has something open."""
+        """Where the bot may write, or no longer may: told to each conversation there that has something open.
+
+        The place itself learns it also with nothing open: a result may not have arrived there.
+        """
         event = PlaceRestored() if standing.lost is None else PlaceLost(reason=standing.lost)
         told = 0
-        for conversation in await self._store.open_conversations(PLATFORM):
+        open_ = await self._store.open_conversations(PLATFORM)
+        for conversation in dict.fromkeys((*open_, standing.conversation)):
             if not standing.concerns(conversation):
                 continue
-            state = await self._store.load(conversation)
+            state = await readable(self._store, conversation)
             if state is not None:
                 place = Place(conversation=conversation, platform=PLATFORM, shared=state.place.shared)
                 event_id = f"{standing.event_id}:{conversation}"
@@ -209,7 +215,7 @@ class Intake:
         if kind == "p":
             name = rest.partition(":")[0]
             inside = [c for c in await self._store.open_conversations(PLATFORM) if c.startswith(f"{home}/")]
-            states = [await self._store.load(c) for c in inside]
+            states = [await readable(self._store, c) for c in inside]
             asking = [s.place.conversation for s in states if s and any(p.id == name for p in s.pending)]
             there = asking[0] if len(asking) == 1 else None
         else:

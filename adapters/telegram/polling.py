@@ -17,6 +17,7 @@ from telegram.error import Conflict, InvalidToken, RetryAfter, TelegramError
 from adapters.telegram.attendance import Attendance
 from adapters.telegram.bot import TelegramBot
 from adapters.telegram.codec import queue_of
+from adapters.telegram.http import why
 from adapters.telegram.intake import Intake
 from bot.faults import report
 from bot.ports import Clock
@@ -83,7 +84,7 @@ class Polling:
                 await self._pause(CONFLICT_PAUSE)
             except TelegramError as error:
                 failures += 1
-                self._now("unreachable", error=type(error).__name__)
+                self._now("unreachable", error=why(error))
                 await self._pause(min(LONGEST_PAUSE, 2.0 ** min(failures, 6) / 2))
             except Exception as error:  # noqa: BLE001 - the loop survives and comes back to the same update
                 failures += 1

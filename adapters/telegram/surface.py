@@ -16,6 +16,7 @@ from adapters.telegram.cards import Cards
 from adapters.telegram.files import TelegramFiles
 from adapters.telegram.hearing import Hearing
 from adapters.telegram.hook import Hook, Webhook, pause_after
+from adapters.telegram.http import why
 from adapters.telegram.intake import Intake
 from adapters.telegram.menus import Menu, set_menus
 from adapters.telegram.pace import pace_of
@@ -62,7 +63,7 @@ async def connect(token: str, base_url: str | None, clock: Clock) -> TelegramCon
                 ) from None
             except TelegramError as error:
                 failures += 1
-                log.warning("telegram_unreachable", error=type(error).__name__)
+                log.warning("telegram_unreachable", error=why(error))
                 await clock.sleep(pause_after(error, failures))
     except BaseException:
         await bot.close_connections()

@@ -30,7 +30,8 @@ from adapters.telegram.places import (
 )
 from adapters.telegram.render import Part, Rendered, render, small_enough
 from bot.core.effects import File, Message, Redraw, Reply, Say
-from bot.core.events import ButtonPressed, Envelope
+from bot.core.events import ButtonPressed, Envelope, MessageReceived
+from bot.core.view import says
 from bot.pace import Pacer
 from bot.ports import CardGone, Clock, RateLimited, Sent, TryLater, Undeliverable
 
@@ -85,7 +86,10 @@ class TelegramTransport:
         if say.only_to is not None:
             home = self._moves.address(conversation).home
             if person_of(say.only_to) != home:
-                return await self._privately(say, person_of(say.only_to))
+                to_one = await self._privately(say, person_of(say.only_to))
+                if to_one.message or say.instead is None:
+                    return to_one
+                say = say.model_copy(update={"only_to": None, "message": says(say.instead)})
         shared = self._moves.address(conversation).chat < 0
         words_from = say.words_from if shared else None
         by_reply = await self._by_reply(conversation, say.message)
@@ -189,10 +193,19 @@ class TelegramTransport:
                 await self._edit(chat, number, Part(BELOW))
 
     async def reply(self, envelope: Envelope, reply: Reply) -> None:
-        """Answer a press: a line at the top of the screen, or nothing but the end of the waiting."""
+        """Answer a press: a line at the top of the screen, or nothing but the end of the waiting.
+
+        A message is answered by a message.
+        """
         event = envelope.event
         if isinstance(event, ButtonPressed):
             await self.notice(event.ref.id, reply.text)
+        elif isinstance(event, MessageReceived):
+            say = Say(message=says(reply.text), reply_to=event.ref.id)
+            try:
+                await self.post(envelope.place.conversation, say)
+            except Exception as error:  # noqa: BLE001 - nothing else can be said there
+                log.info("reply_not_sent", error=type(error).__name__)
 
     async def notice(self, query: str, words: str) -> None:
         """Never raises. Telegram forgets a press within minutes, and then there is nobody to answer."""

@@ -11,14 +11,12 @@ from typing import Any
 
 import typer
 
-from adapters.slack import doctor as slack
-from adapters.telegram import doctor as telegram
 from bot.app import load_book
 from bot.checks import Check
 from bot.cli.parked import waiting
-from bot.cli.platforms import slack_keys, slack_ways, wants_slack, webhook
+from bot.cli.platforms import wants_slack
 from bot.clock import SystemClock
-from bot.core.codec import decode_envelope
+from bot.core.codec import UnreadableState, decode_envelope
 from bot.core.events import MessageReceived
 from bot.ports import StoreUnavailable
 from config.packs_loader import PackRefused
@@ -68,30 +66,38 @@ async def _examine_all(given: Mapping[str, Any]) -> list[Check]:
         try:
             checks += await _database(store, settings)
             kept = {**await store.kept("telegram:"), **await store.kept("slack:")}
-            heard = await _heard_directly(store)
+            heard = await _heard_directly(store) if wants_slack(settings) else heard
         except StoreUnavailable as error:
             checks.append(Check("database", "finding", str(error)))
         finally:
             await store.close()
     bot = settings.telegram
     if bot.token is not None:
+        from adapters.telegram import doctor as telegram
+        from bot.cli.on_telegram import webhook
+
         token = bot.token.get_secret_value()
         checks += await telegram.examine(token, bot.base_url, webhook(bot), kept, SystemClock())
     app = settings.slack
     if wants_slack(settings):
+        from adapters.slack import doctor as slack
+        from bot.cli.on_slack import keys, ways
+
         here = f"http://{settings.http.host}:{settings.http.port}"
-        checks += await slack.examine(slack_keys(app), slack_ways(app), kept, here, heard, SystemClock())
+        checks += await slack.examine(keys(app), ways(app), kept, here, heard, SystemClock())
     return checks
 
 
 async def _heard_directly(store: RecordStore) -> frozenset[str]:
     """The kinds of events in the newest direct messages of Slack, without commands and forms for a request."""
+    from adapters.slack.doctor import is_direct
+
     heard: set[str] = set()
     async with store.snapshot() as snapshot:
         seen: set[str] = set()
         async for row in snapshot.sessions():
             conversation = row["conversation"]
-            if slack.is_direct(conversation):
+            if is_direct(conversation):
                 seen.add(conversation)
             if len(seen) == DIRECT:
                 break
@@ -157,12 +163,20 @@ async def _undelivered(store: RecordStore) -> list[Check]:
             async for row in snapshot.unsent()
             if row["attempts"] >= 3 and now - moment(row["created_at"]) > STUCK
         ]
+    closed: list[str] = []
     for session, conversation in open_:
-        state = await store.load(conversation)
+        try:
+            state = await store.load(conversation)
+        except UnreadableState as error:
+            closed.append(f"{conversation}: {error}")
+            continue
         found = None if state is None else state.session(session)
         if found is not None and found.undelivered is not None:
             lost.append(f"{session} in {conversation}: {found.undelivered}")
     checks = []
+    if closed:
+        fix = "The others go on. Start the version that wrote it, or a newer one; then `askfirst retry --all`."
+        checks.append(Check("unreadable", "finding", "; ".join(dict.fromkeys(closed)), fix))
     if lost:
         fix = "Let the bot write there again (it then shows the round again), or ask somebody else."
         checks.append(Check("undelivered", "finding", f"{len(lost)} open: {'; '.join(lost[:LISTED])}", fix))

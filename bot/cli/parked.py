@@ -16,12 +16,9 @@ from dataclasses import dataclass
 import typer
 
 from adapters.parked import Parked, parked, shelf
-from adapters.slack import again as slack
 from adapters.slack.places import PLATFORM as SLACK
-from adapters.telegram import again as telegram
 from adapters.telegram.places import PLATFORM as TELEGRAM
 from bot.app import load_book, set_up_logging
-from bot.cli.platforms import slack_keys, slack_ways
 from bot.cli.records import opened
 from bot.clock import SystemClock
 from bot.core.codec import decode_envelope
@@ -105,12 +102,14 @@ async def list_parked(settings: Settings, as_json: bool) -> int:
 
 async def retry(settings: Settings, ids: Sequence[str], everything: bool, as_json: bool) -> int:
     """Exit 1 when something named is not there, or failed again."""
+    from adapters.telegram.again import bot_name
+
     set_up_logging(at_once=True)  # adapters log by themselves, and what is printed may be JSON
     async with opened(settings) as store:
         updates, events = await waiting(store)
         unknown = sorted(set(ids) - {u.id for u in updates} - {e.id for e in events})
         book = load_book(settings)
-        name = telegram.bot_name(await store.kept("telegram:me"))
+        name = bot_name(await store.kept("telegram:me"))
         if name is not None:
             book = dataclasses.replace(book, bot_names={**book.bot_names, "telegram": name})
         clock = SystemClock()
@@ -139,11 +138,16 @@ async def _update_again(
     one: Parked, settings: Settings, store: RecordStore, runner: Runner, clock: SystemClock
 ) -> tuple[bool, str]:
     if one.platform == TELEGRAM:
+        from adapters.telegram import again as telegram
+
         return await telegram.handle_again(one, store, runner, clock)
     given = settings.slack
     if given.bot_token is None and given.client_id is None:
         return False, "Slack is not set up here: set ASKFIRST_SLACK__BOT_TOKEN"
-    return await slack.handle_again(one, slack_keys(given), slack_ways(given), store, runner, clock)
+    from adapters.slack import again as slack
+    from bot.cli.on_slack import keys, ways
+
+    return await slack.handle_again(one, keys(given), ways(given), store, runner, clock)
 
 
 async def _event_again(one: Failure, runner: Runner) -> tuple[bool, str]:

@@ -6,34 +6,34 @@ Going down in order: first nothing new is taken in, then what is under way is fi
 from __future__ import annotations
 
 import asyncio
+import gc
 import signal
-import socket
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Awaitable, Iterator, Sequence
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import replace
 from datetime import timedelta
-from types import MappingProxyType
+from typing import TypeVar
 
 import structlog
-import uvicorn
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import JSONResponse
-from starlette.routing import Route
 
 from bot.app import Program, load_book, program, set_up_logging
 from bot.cli.connecting import Connecting
-from bot.cli.platforms import Surface, wanted
+from bot.cli.health import Http, Missing, health_routes, waiting_routes, wants_http
+from bot.cli.platforms import Connected, Surface, wanted
+from bot.clock import SystemClock
+from bot.core.book import Book
 from bot.fetching import Fetching
 from bot.outbox import Patience
 from bot.ports import StoreUnavailable
 from bot.runner import fresh_id
 from bot.turns import TURN, Turn
-from config.settings import BadSettings, Settings
+from config.settings import Settings
 
-READY = 3.0  # seconds for the database to answer /readyz
 LOOK_EVERY = 5.0  # seconds between two looks at what other programs have written, such as `askfirst retry`
-HTTP_GOODBYE = 10  # seconds that requests under way get at shutdown
+PROMPT = 2.0  # seconds in which the platforms usually answer; after that a watcher is told who is missing
+AGAIN = 5.0  # seconds until the database is tried again that was there before
+
+T = TypeVar("T")
 
 log = structlog.get_logger(__name__)
 
@@ -45,13 +45,17 @@ async def run_serve(settings: Settings) -> int:
     stop = asyncio.Event()
     with _stopped_by_signals(stop):
         book = load_book(settings)
-        async with Connecting(platforms) as connecting:
-            while (connected := await connecting.some(stop)) and not stop.is_set():
-                names = {one.platform: one.bot_name for one in connected}
-                named = replace(book, bot_names={**book.bot_names, **names})
-                async with program(settings, book=named) as running, connecting.more(stop) as pause:
-                    surfaces = [await one.build(running) for one in connected]
-                    await _serve(running, surfaces, settings, pause)
+        async with Connecting(platforms, SystemClock()) as connecting:
+            before = False
+            while connected := await _answered(connecting, settings, stop):
+                try:
+                    await _served(connected, connecting, settings, book, stop)
+                    before = True
+                except StoreUnavailable as error:
+                    if not before:
+                        raise
+                    log.warning("database_away", why=str(error))  # it was there a moment ago
+                    await _before(stop, asyncio.sleep(AGAIN))
     log.info("stopped")
     return 0
 
@@ -69,20 +73,73 @@ def _stopped_by_signals(stop: asyncio.Event) -> Iterator[None]:
             loop.remove_signal_handler(number)
 
 
+async def _before(stop: asyncio.Event, work: Awaitable[T]) -> T | None:
+    """What it gives, or None where it was asked to stop first; the work is then cancelled."""
+    stopping, working = asyncio.ensure_future(stop.wait()), asyncio.ensure_future(work)
+    try:
+        await asyncio.wait((stopping, working), return_when=asyncio.FIRST_COMPLETED)
+        return working.result() if working.done() else None
+    finally:
+        for task in (stopping, working):
+            task.cancel()
+        await asyncio.gather(stopping, working, return_exceptions=True)
+
+
+# -- starting ------------------------------------------------------------------------------------------------------
+
+
+async def _answered(connecting: Connecting, settings: Settings, stop: asyncio.Event) -> Sequence[Connected]:
+    """The platforms that can be served; none when it was asked to stop. Whoever watches is told meanwhile."""
+    answering = asyncio.ensure_future(connecting.some(stop))
+    try:
+        await asyncio.wait((answering,), timeout=PROMPT)
+        if not answering.done() and wants_http(settings):
+            server = Http(waiting_routes(connecting.missing), settings)
+            serving = asyncio.ensure_future(server.run())
+            try:
+                await asyncio.wait((answering, serving), return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                server.stop()
+                await serving
+        return await answering
+    finally:
+        answering.cancel()
+
+
+async def _served(
+    connected: Sequence[Connected], connecting: Connecting, settings: Settings, book: Book, stop: asyncio.Event
+) -> None:
+    """Until it was asked to stop, or another platform has answered."""
+    names = {one.platform: one.bot_name for one in connected}
+    named = replace(book, bot_names={**book.bot_names, **names})
+    async with AsyncExitStack() as stack:
+        running = await _before(stop, stack.enter_async_context(program(settings, book=named)))
+        if running is None:
+            return
+        pause = await stack.enter_async_context(connecting.more(stop))
+        surfaces = [await one.build(running) for one in connected]
+        gc.freeze()  # what is there by now stays; the collector walks only what comes
+        await _serve(running, surfaces, settings, pause, connecting.missing)
+
+
 # -- running -------------------------------------------------------------------------------------------------------
 
 
-async def _serve(running: Program, surfaces: Sequence[Surface], settings: Settings, stop: asyncio.Event) -> None:
+async def _serve(
+    running: Program, surfaces: Sequence[Surface], settings: Settings, stop: asyncio.Event, missing: Missing
+) -> None:
     lease = timedelta(seconds=settings.lease_seconds)
     outbox = running.outbox(
         *(s.transport for s in surfaces),
         paces={s.platform: s.pace for s in surfaces},
-        patience=Patience(lease=lease, send=lease.total_seconds() / 2),
+        patience=Patience(lease=lease),
     )
     if not running.store.shared:  # one process a SQLite file: what was claimed, a process that is no more has claimed
         await running.store.release([s.platform for s in surfaces])
     turns = {s.platform: _turn(running, s, min(TURN, lease)) for s in surfaces if s.alone and running.store.shared}
-    server = _server(running, surfaces, turns, settings)
+    routes = [route for surface in surfaces for route in surface.routes]
+    wanted_here = routes or wants_http(settings)
+    server = Http([*health_routes(running, surfaces, turns, missing), *routes], settings) if wanted_here else None
     try:
         async with asyncio.TaskGroup() as group:
             sending = group.create_task(outbox.run(), name="outbox")
@@ -128,80 +185,3 @@ async def _end(*tasks: asyncio.Task[None]) -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
-
-
-class _Http:
-    """uvicorn without its signal handlers: it raises the signal again at the end, before we are through."""
-
-    def __init__(self, app: Starlette, bound: socket.socket) -> None:
-        self._bound = bound
-        config = uvicorn.Config(
-            app, log_config=None, access_log=False, lifespan="off", timeout_graceful_shutdown=HTTP_GOODBYE
-        )
-        self._server = _Quiet(config)
-
-    async def run(self) -> None:
-        await self._server.serve(sockets=[self._bound])
-
-    def stop(self) -> None:
-        self._server.should_exit = True
-
-
-class _Quiet(uvicorn.Server):
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        yield
-
-
-def _server(
-    running: Program, surfaces: Sequence[Surface], turns: Mapping[str, Turn], settings: Settings
-) -> _Http | None:
-    """Only where a part needs it, or the operator has said where."""
-    routes = [route for surface in surfaces for route in surface.routes]
-    if not routes and "http" not in settings.model_fields_set:
-        return None
-    app = Starlette(routes=[*health_routes(running, surfaces, turns), *routes])
-    try:
-        bound = socket.create_server((settings.http.host, settings.http.port), backlog=2048)
-    except OSError as error:
-        where = f"{settings.http.host}:{settings.http.port}"
-        raise BadSettings(
-            f"can not listen on {where} ({error.strerror}). "
-            "Choose another ASKFIRST_HTTP__HOST or ASKFIRST_HTTP__PORT."
-        ) from None
-    log.info("listening", host=settings.http.host, port=bound.getsockname()[1])
-    return _Http(app, bound)
-
-
-def health_routes(
-    running: Program, surfaces: Sequence[Surface], turns: Mapping[str, Turn] = MappingProxyType({})
-) -> list[Route]:
-    """`/healthz`: the process answers. `/readyz`: the database does too, and every platform is heard.
-
-    A worker that waits for its turn at a platform is ready: it sends, and takes over when the other one is gone.
-    """
-
-    async def healthy(_: Request) -> JSONResponse:
-        return JSONResponse({"ok": True})
-
-    async def ready(_: Request) -> JSONResponse:
-        state = {surface.platform: _status(surface, turns.get(surface.platform)) for surface in surfaces}
-        try:
-            async with asyncio.timeout(READY):
-                waiting: object = await running.store.waiting()
-                if running.runner.store_failing:  # reading is not enough: can it be written to again?
-                    await running.store.keep("ready:probe", running.clock.now().isoformat())
-                    running.runner.store_failing = False
-        except (StoreUnavailable, TimeoutError):
-            waiting = None
-        well = waiting is not None and all(one.get("ready") for one in state.values())
-        answer = {"ok": well, "database": waiting is not None, "waiting": waiting, **state}
-        return JSONResponse(answer, status_code=200 if well else 503)
-
-    return [Route("/healthz", healthy), Route("/readyz", ready)]
-
-
-def _status(surface: Surface, turn: Turn | None) -> dict[str, object]:
-    if turn is None or turn.ours:
-        return dict(surface.status())
-    return {**surface.status(), "ready": True, "state": "another worker has the turn"}

@@ -69,6 +69,9 @@ PRODUCT_EVENTS: Final[Mapping[str, str]] = {
     "delivery.failed": "a message could not be brought to its place",
     "delivery.restored": "messages arrive again at that place",
     "privacy.pruned": "a place that nobody had used for long was archived and removed; the ends of its chains stay",
+    "reminder.sent": "what is open was said unasked: a reminder, or because somebody had wished to be asked again",
+    "reminder.stopped": "somebody wants no more reminders of an intake",
+    "reminder.dropped": "a wish to be asked again was not followed: that intake was set aside, or is over",
     "delivery.gap": "the bot was away for longer than the platform keeps messages; some are lost",
 }
 

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+from bot.core.moments.words import TimeWords
+from bot.core.moments.zones import Zones
 from bot.core.playbook import Playbook
-from bot.core.policies import Access, Answerers
+from bot.core.policies import Access, Answerers, Quiet
 from bot.core.replies.phrases import PhraseBook
 from bot.core.routing.pack import Pack
 
@@ -27,6 +29,11 @@ class Book:
     deny_names: tuple[str, ...] = ()  # no question may hold one (RD-3)
     grace: timedelta = timedelta(seconds=5)  # RD-16
     bot_names: Mapping[str, str] = field(default_factory=lambda: {"terminal": "askfirst"})  # ours, by platform
+    times: TimeWords = field(default_factory=TimeWords)  # the words of wishes about asking (CH-6)
+    zones: Zones = field(default_factory=Zones)
+    zone: str = "UTC"  # of people and places whose zone nobody has told
+    quiet: Quiet | None = None  # where people have set no quiet hours
+    reminders: int = 0  # hours between reminders where people have set nothing; 0 = none
     closing_sessions_kept: int = 3  # ended sessions kept whole in a conversation's state, for amendments
 
     # The second half of a double click answers the question that has moved under the finger: b50 of the field cases.

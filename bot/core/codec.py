@@ -44,7 +44,11 @@ def _several_rivals(state: dict[str, Any]) -> dict[str, Any]:
 UPCASTS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _several_rivals}
 
 
-class NewerState(Exception):
+class UnreadableState(Exception):
+    """What is stored of a conversation can not be read. It is left as it is, and holds up no other one."""
+
+
+class NewerState(UnreadableState):
     """A conversation was stored by a newer program. Upgrade this program, or use the one that wrote it."""
 
 
@@ -55,17 +59,23 @@ def encode_state(state: Conversation) -> str:
 def decode_state(text: str) -> Conversation:
     if f'"schema_version":{SCHEMA},' in text[:40]:  # the common case, without a second pass over the text
         return _known(lambda: Conversation.model_validate_json(text))
-    raw: dict[str, Any] = json.loads(text)
-    version = raw.get("schema_version", 0)
+    try:
+        raw: dict[str, Any] = json.loads(text)
+        version = raw.get("schema_version", 0)
+    except (ValueError, AttributeError, RecursionError):
+        raise UnreadableState("what is stored of this conversation is damaged. It was left as it is.") from None
     if not isinstance(version, int) or version > SCHEMA:
         raise NewerState(
             f"this conversation was stored in form {version}; this program knows up to {SCHEMA}. "
             "Upgrade askfirst, or start the version that wrote it."
         )
-    while version < SCHEMA:
-        raw = UPCASTS[version](raw)
-        version += 1
-        raw["schema_version"] = version
+    try:
+        while version < SCHEMA:
+            raw = UPCASTS[version](raw)
+            version += 1
+            raw["schema_version"] = version
+    except (LookupError, TypeError, ValueError, AttributeError):
+        raise UnreadableState("what is stored of this conversation is damaged. It was left as it is.") from None
     return _known(lambda: Conversation.model_validate(raw))
 
 

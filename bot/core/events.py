@@ -107,6 +107,7 @@ class DeliveryFailed(Model):
     reason: str
     text: str = ""  # the plain words that did not arrive
     place: bool | None = None  # nothing else would arrive there either
+    session: str | None = None  # what it was about
 
 
 class PlaceLost(Model):

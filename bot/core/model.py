@@ -55,6 +55,7 @@ class Person(Model):
     outside: bool = False  # a guest, or somebody from another organisation (RD-12)
     member: bool = False  # the platform says that they belong to this place
     groups: tuple[str, ...] = ()  # "platform:group": groups that they are in, where the platform knows any
+    zone: str | None = None  # their time zone, where the platform knows it
 
 
 class Place(Model):

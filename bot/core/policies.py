@@ -74,6 +74,16 @@ POLICIES = {policy.name: policy for policy in (SPEC, PLAYBOOK, EXCHANGE, PACKET,
 Answerers = Literal["requester", "participants", "listed", "anyone"]
 
 
+Quiet = tuple[int, int]  # from and to, in minutes of the day; over midnight where `to` is the smaller one
+
+
+class Own(Model):
+    """What one person has set for themselves in a shared place. None = as the place has it."""
+
+    zone: str | None = None
+    quiet: Quiet | Literal["off"] | None = None
+
+
 class Settings(Model):
     """What people set for this place. None = the program's default.
 
@@ -87,6 +97,10 @@ class Settings(Model):
     listed: tuple[str, ...] = ()
     outsiders: bool = False
     off: tuple[Literal["menus", "echoes"], ...] = ()
+    zone: str | None = None  # time zone, by its name (`bot.core.moments.zones`)
+    quiet: Quiet | Literal["off"] | None = None  # nothing unasked is said in these hours (CH-6)
+    reminders: int | None = None  # hours between reminders of an open round; 0 = none (CH-6)
+    own: dict[str, Own] | None = None  # by person
 
 
 class Access(Model):

@@ -120,6 +120,38 @@ class Dropped(Model):
     phase: int | None = None
 
 
+class PutOff(Model):
+    """Somebody wants to be asked later (CH-6). It is no answer, and no question ends by it.
+
+    `at`: when they are asked again (UTC); None where no moment could be read. `local`: that on the wall clock of
+    `zone`, where a day or an hour was said; `assumed`: nobody has told this person's zone, it is the program's.
+    """
+
+    by: Person
+    words: str
+    ref: str  # the message that says it
+    at: datetime | None = None
+    local: datetime | None = None
+    zone: str
+    assumed: bool = False
+
+
+class Reminded(Model):
+    """The reminders of a round so far; `muted`: somebody wants no more of them."""
+
+    round: str
+    count: int = 0
+    last: datetime
+    muted: bool = False
+
+
+class Owed(Model):
+    """What is open would have been shown again in quiet hours; it is when they are over."""
+
+    lead: str
+    why: str
+
+
 # -- stages of a session -----------------------------------------------------------------------------------------
 
 
@@ -130,6 +162,11 @@ class Routing(Model):
     options: tuple[str, ...]
     asked: bool = False
     spent: bool = False  # re-routed once already: the examples have been shown
+    order: int | None = (
+        None  # of the menu with these options, once posted: loose letters before it pick nothing (RP-7)
+    )
+    after: int | None = None  # the newest message known when it was shown: none up to it picks anything
+    shown_at: datetime | None = None
 
 
 class Asking(Model):
@@ -196,6 +233,8 @@ class Session(Model):
     assumptions: tuple[str, ...] = ()
     counted: int = 0
     undelivered: str | None = None  # why the last card did not arrive (CH-7)
+    put_off: tuple[PutOff, ...] | None = None  # by person, the latest of each
+    reminded: Reminded | None = None
     started_at: datetime
     touched_at: datetime
 
@@ -301,6 +340,7 @@ class Pending(Model):
     words: tuple[str, ...] = ()  # as asked, to redraw it without buttons once it is settled
     choices: tuple[tuple[str, str], ...] = ()  # (end of the token, label) of its buttons
     passed: bool = False  # the person has done something else since: a loose "yes" no longer means it (RP-3)
+    reminded: bool | None = None  # told where it is answered, after a "yes" that was said elsewhere
 
 
 class Gathering(Model):
@@ -354,6 +394,8 @@ class Conversation(Model):
     told_read_only: datetime | None = None
     taken_part: tuple[PersonId, ...] = ()  # people who have written in this shared place, the latest last (RD-12)
     forwards: tuple[Forward, ...] = ()
+    wake: datetime | None = None  # when the timer `wake` rings: something unasked may be to be said then
+    owed: Owed | None = None
 
     def session(self, session: str | None) -> Session | None:
         return next((s for s in self.sessions if s.id == session), None)

@@ -39,6 +39,7 @@ from bot.core.flows import (
     reach,
     several,
     spec_programs,
+    waking,
 )
 from bot.core.model import Person
 from bot.core.state import Conversation
@@ -101,7 +102,15 @@ def step(state: Conversation | None, envelope: Envelope, book: Book) -> Step:
             assert_never(event)
     if isinstance(event, ACTS) and turn.outcome != "ignored":
         turn.pass_by(event.person)
+    if not turn.wants and turn.belongs is None:
+        waking.schedule(turn, acted=isinstance(event, ACTS) and turn.outcome != "ignored")
     return turn.finish()
+
+
+UNKNOWN = (
+    "I don't know you yet, and I can't write to you in private. Open a chat with me and press Start; "
+    "I tell you there how to be let in."
+)
 
 
 def _admitted(turn: Turn, person: Person) -> bool:
@@ -126,7 +135,7 @@ def _admitted(turn: Turn, person: Person) -> bool:
         and person.id not in turn.state.refused
     ):
         turn.set(refused=(*turn.state.refused[-199:], person.id))
-        turn.say(view.says(*words), only_to=person if turn.shared else None)
+        turn.say(view.says(*words), only_to=person if turn.shared else None, instead=UNKNOWN)
     return False
 
 
@@ -138,6 +147,8 @@ def _due(turn: Turn, event: TimerDue) -> None:
         listening.gathered(turn)
     elif kind == "fetch":
         fetching.late(turn, rest)
+    elif event.name == waking.TIMER:
+        waking.due(turn)
     elif kind == "forward":
         turn.set(forwards=tuple(f for f in turn.state.forwards if f.name != event.name))
     else:

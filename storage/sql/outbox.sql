@@ -12,7 +12,7 @@ SET lease_until = :until, attempts = attempts + CASE WHEN lease_until IS NULL TH
 WHERE row IN (
     SELECT waiting.row FROM outbox AS waiting
     WHERE waiting.state = 'waiting'
-        AND (waiting.ready_at <= :now OR waiting.created_at > :jumped)
+        AND (waiting.ready_at <= :now OR waiting.ready_at > :jumped)
         AND (waiting.lease_until IS NULL OR waiting.lease_until <= :now OR waiting.lease_until > :jumped)
         AND (
             CAST(:platforms AS TEXT) IS NULL
@@ -35,6 +35,10 @@ SELECT message FROM outbox
 WHERE conversation = :conversation AND card = :card AND state = 'sent' AND message IS NOT NULL
 ORDER BY +row DESC
 LIMIT 1;
+
+-- name: extend^
+UPDATE outbox SET lease_until = :until WHERE row = :row AND state = 'waiting' AND lease_until IS NOT NULL
+RETURNING row;
 
 -- name: retry_at^
 UPDATE outbox
@@ -130,7 +134,7 @@ SELECT at FROM timer WHERE conversation = :conversation AND name = :timer;
 
 -- name: timers
 SELECT conversation, name, at FROM timer
-WHERE substr(name, 1, length(:prefix)) = :prefix
+WHERE name >= :first AND name < :beyond
 ORDER BY at, conversation, name;
 
 -- name: keep^
@@ -142,14 +146,15 @@ RETURNING key;
 DELETE FROM kept WHERE key = :key RETURNING key;
 
 -- name: kept
--- A handful of rows; `substr` instead of a range, because collations differ.
-SELECT key, value FROM kept WHERE substr(key, 1, length(:prefix)) = :prefix ORDER BY key;
+SELECT key, value FROM kept WHERE key >= :first AND key < :beyond ORDER BY key;
 
 -- name: take_turn^
--- `until` and `now` are microseconds of twenty digits, so that they compare as text. No row: somebody else has it.
+-- The moments are microseconds of twenty digits, so that they compare as text. No row: somebody else has it.
+-- A turn that ends beyond :jumped was taken under a clock that has been set back since.
 INSERT INTO kept (key, value) VALUES (:key, CAST(:until AS TEXT) || ' ' || CAST(:owner AS TEXT))
 ON CONFLICT (key) DO UPDATE SET value = excluded.value
 WHERE substr(kept.value, 1, 20) <= CAST(:now AS TEXT) OR substr(kept.value, 22) = CAST(:owner AS TEXT)
+    OR substr(kept.value, 1, 20) > CAST(:jumped AS TEXT)
 RETURNING key;
 
 -- name: end_turn^

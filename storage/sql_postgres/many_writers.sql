@@ -45,7 +45,7 @@ ORDER BY asked.number;
 WITH free AS MATERIALIZED (
     SELECT waiting.row FROM outbox AS waiting
     WHERE waiting.state = 'waiting'
-        AND (waiting.ready_at <= :now OR waiting.created_at > :jumped)
+        AND (waiting.ready_at <= :now OR waiting.ready_at > :jumped)
         AND (waiting.lease_until IS NULL OR waiting.lease_until <= :now OR waiting.lease_until > :jumped)
         AND (
             CAST(:platforms AS TEXT) IS NULL

@@ -70,6 +70,25 @@ class OutboxContract(RawRows):
         [again] = await claim(store, START + LEASE)
         assert (again.row, again.attempts) == (first.row, 1)  # how the first try ended nobody knows
 
+    async def test_a_lease_is_extended_while_the_row_is_being_sent(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", out=(say("one"),)))
+        await store.commit(commit("e2", 0, "terminal:other", out=(say("other"),)))
+        taken = [row.row for row in await claim(store)]
+        await store.extend(taken[:1], START + 3 * LEASE)
+        assert texts(await claim(store, START + LEASE)) == ["other"]
+        assert texts(await claim(store, START + 3 * LEASE - timedelta(microseconds=1))) == ["other"]
+        assert texts(await claim(store, START + 3 * LEASE)) == ["one"]
+
+    async def test_what_is_settled_or_put_off_is_not_extended(self, store: RecordStore) -> None:
+        await store.commit(commit("e1", out=(say("one"), say("two"))))
+        [first] = await claim(store)
+        await store.retry_at(first.row, after(5), "asked for a pause")
+        await store.extend([first.row, 999], START + 3 * LEASE)
+        [first] = await claim(store, after(5))
+        await store.settle(Settle(first.row, "m1"))
+        await store.extend([first.row], START + 3 * LEASE)
+        assert texts(await claim(store, after(6))) == ["two"]
+
     async def test_concurrent_claims_never_share_a_row(self, store: RecordStore) -> None:
         for n in range(40):
             await store.commit(commit(f"e{n}", 0, f"terminal:{n}", out=(say(str(n)),)))
@@ -229,6 +248,18 @@ class OutboxContract(RawRows):
         await store.settle(Settle(again.row, "m1"))
         assert await store.about(ROOM, "m1") is None
 
+    async def test_what_was_put_off_while_the_clock_was_a_day_ahead_is_not_waited_for(
+        self, store: RecordStore
+    ) -> None:
+        """Written before the jump, tried and put off during it; then the clock was set right."""
+        day = 86_400
+        await store.commit(commit("e1", out=(say("one"),)))
+        [row] = await claim(store, after(day))
+        await store.retry_at(row.row, after(day + 5), "no route")
+        assert texts(await claim(store, after(1))) == ["one"]
+        await store.retry_at(row.row, after(3601), "the platform asks for a pause of an hour")
+        assert await claim(store, after(3600)) == []
+
     async def test_a_clock_that_jumps_ahead_ends_leases_and_loses_nothing(self, store: RecordStore) -> None:
         await store.commit(commit("e1", out=(say("one"), say("two")), timers_set=(("t", after(5)),)))
         await claim(store)
@@ -298,6 +329,12 @@ class OutboxContract(RawRows):
         assert not await store.take_turn("poll", "a", after(31), after(50))
         await store.end_turn("poll", "b")
         assert await store.take_turn("poll", "a", after(31), after(50))
+
+    async def test_a_turn_taken_while_the_clock_was_a_day_ahead_is_nobodys(self, store: RecordStore) -> None:
+        day = 86_400
+        assert await store.take_turn("poll", "dead", after(day), after(day + 10))
+        assert await store.take_turn("poll", "b", START, after(10))
+        assert not await store.take_turn("poll", "c", START, after(10))
 
     async def test_setting_a_timer_again_moves_it_and_clearing_removes_it(self, store: RecordStore) -> None:
         await store.commit(commit("e1", timers_set=(("a", after(1)), ("b", after(2)))))

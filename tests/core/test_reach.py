@@ -8,7 +8,7 @@ import pytest
 
 from bot.core.effects import Redraw, Say, Step
 from bot.core.events import BotAway, DeliveryFailed, MessagePosted, MessageReceived, PlaceLost, PlaceRestored
-from bot.core.model import MessageRef, Person, Place
+from bot.core.model import Material, MessageRef, Person, Place
 from bot.core.view import plain
 from tests.core.builders import Talk, person
 
@@ -164,3 +164,116 @@ def test_status_speaks_of_trouble_with_the_platform(talk: Talk) -> None:
     event = MessageReceived(person=person("ana"), text="/status", ref=MessageRef(id="u3", quote="/status"))
     envelope = talk.envelope(event).model_copy(update={"trouble": ("Another program has the token.",)})
     assert "⚠ Another program has the token." in said(talk.takes(envelope))[0]
+
+
+# -- the menu ------------------------------------------------------------------------------------------------------
+
+MENU = "s000000001"
+
+
+@pytest.fixture
+def menu() -> Talk:
+    """The request is message 5, the menu message 8."""
+    made = Talk()
+    made.says("ana", "hi", order=5)
+    made.posted(MENU, "m1", 8)
+    return made
+
+
+def stage(talk: Talk) -> str:
+    assert talk.state is not None
+    return talk.state.sessions[0].stage.kind
+
+
+@pytest.mark.parametrize("text", ["c", "(c)", "the third one", "option c", "something else", "g"])
+@pytest.mark.parametrize("order", [3, 6])
+def test_rp7_a_letter_sent_before_the_menu_picks_nothing(menu: Talk, text: str, order: int) -> None:
+    """RP-7 RT-9: it is asked for again, kindly; the menu stays open, and the same letter sent later counts."""
+    made = menu.says("ana", text, order=order)
+    assert (made.outcome, made.reason, stage(menu)) == ("refused", "older than the menu", "routing")
+    assert "crossed" in said(made)[0]
+    assert menu.says("ana", "c", order=9).outcome == "accepted"
+    assert stage(menu) == "asking"
+
+
+@pytest.mark.parametrize("text", ["review my paper", "/ars-reviewer"])
+def test_rt2_a_request_sent_before_the_menu_is_a_request(menu: Talk, text: str) -> None:
+    """RT-5: words that name a workflow need no menu."""
+    assert menu.says("ana", text, order=6).outcome == "accepted"
+    assert stage(menu) == "asking"
+
+
+def test_rp7_more_of_the_request_is_kept(menu: Talk) -> None:
+    assert menu.says("ana", "it is about bees", order=6).outcome == "accepted"
+    assert menu.state is not None
+    assert "bees" in menu.state.sessions[0].request.text
+
+
+def test_rp7_a_reply_or_a_tap_is_sure_of_what_it_answers(menu: Talk) -> None:
+    assert menu.says("ana", "c", order=6, about=MENU).outcome == "accepted"
+    assert stage(menu) == "asking"
+    other = Talk()
+    other.says("ana", "hi", order=5)
+    other.presses("ana", f"m:{MENU}:c")
+    assert stage(other) == "asking"
+
+
+def test_rp7_while_the_menu_has_no_id_the_clock_of_the_platform_counts() -> None:
+    """Request and letter read together after an absence: the letter was there before the menu was made."""
+    talk = Talk()
+    talk.says("ana", "hi", order=5)
+    envelope = talk.envelope(
+        MessageReceived(person=person("ana"), text="c", ref=MessageRef(id="9", quote="c"), order=6)
+    )
+    talk.acts += 1
+    early = envelope.model_copy(update={"platform_at": talk.at - timedelta(hours=1), "event_id": "early"})
+    assert talk.takes(early).reason == "older than the menu"
+    assert (
+        talk.takes(envelope.model_copy(update={"platform_at": talk.at + timedelta(seconds=5)})).outcome == "accepted"
+    )
+
+
+def test_rp7_other_letters_after_other_files(menu: Talk) -> None:
+    """RT-9: files redraw the menu; a letter that was meant for the old one picks nothing of the new one."""
+    file = Material(kind="file", name="abstract.md")
+    papers = Material(kind="file", name="papers.bib")
+    menu.says("ana", "", order=10, materials=(file, papers))
+    assert menu.says("ana", "a", order=9).reason == "older than the menu"
+    assert menu.says("ana", "a", order=11).outcome == "accepted"
+
+
+# -- a result that did not arrive ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("found", ["restored", "an act"])
+def test_ch7_a_result_that_was_given_up_is_handed_over_once_more(talk: Talk, found: str) -> None:
+    """CH-7 RT-15 CA-4: once, when the place is found again; not again after that."""
+    talk.says("ana", "A")
+    talk.rings("grace:s000000001")
+    talk.happens(DeliveryFailed(card=None, session="s000000001", reason="blocked", place=True))
+    assert talk.state is not None
+    assert talk.state.sessions[0].undelivered == "blocked"
+    made = talk.happens(PlaceRestored()) if found == "restored" else talk.says("ana", "/help")
+    results = [e for e in made.effects if isinstance(e, Say) and e.message.files]
+    assert len(results) == 1
+    assert "did not arrive" in plain(results[0].message)
+    assert talk.happens(PlaceRestored()).outcome == "ignored"
+    assert not any(isinstance(e, Say) and e.message.files for e in talk.says("ana", "/status").effects)
+
+
+def test_ch7_a_message_that_is_refused_by_itself_is_not_offered_again(talk: Talk) -> None:
+    """It would be refused again; /export gives it."""
+    talk.says("ana", "A")
+    talk.rings("grace:s000000001")
+    talk.happens(DeliveryFailed(card=None, session="s000000001", reason="too large"))
+    assert talk.happens(PlaceRestored()).outcome == "ignored"
+
+
+def test_ch7_the_requester_learns_that_a_result_did_not_arrive() -> None:
+    shared = Talk(shared=True)
+    shared.says("ana", "review my paper", addressed=True)
+    shared.says("ana", "1: A", about="s000000001.1")
+    shared.rings("grace:s000000001")
+    made = shared.happens(DeliveryFailed(card=None, session="s000000001", reason="removed", place=True))
+    assert "The result is kept" in said(made)[0]
+    assert [e.only_to for e in made.effects if isinstance(e, Say)] == ["x:ana"]

@@ -29,12 +29,15 @@ from storage import open_store
 from storage.readers import events
 from storage.records import RecordStore
 from storage.verify import verify
-from tests.e2e.installed import ASKFIRST
+from tests.e2e.forking import Forking, Started
 from tests.fakes.telegram import Person, TelegramServer, WallClock
 
-LEASE = "20"  # seconds, the least that can be set
+LEASE = "5"  # seconds, the least that can be set
+AFRESH = 10  # one in so many starts is the installed command itself
 END = "Handed to"
-LIFE = 2.0  # seconds that a process serves, on average; some messages take more than one, and have to come through
+LIFE = 1.5  # seconds that a process serves, on average; some messages take more than one, and have to come through
+BUSY = 180.0  # seconds that a start may take where the machine has much else to do
+LOOK = 0.05  # seconds between a person's looks at the screen
 PATIENCE = 8.0  # seconds after which a person tries once more
 
 
@@ -52,24 +55,23 @@ class Campaign:
             "ASKFIRST_GRACE_SECONDS": "0.2",
             "ASKFIRST_LEASE_SECONDS": LEASE,
         }
-        self.processes: list[asyncio.subprocess.Process | None] = [None] * workers
+        self.forking = Forking()
+        self.processes: list[Started | None] = [None] * workers
         self.logs: list[Path] = []
         self.folder = folder
         self.kills = 0
 
     async def start(self, number: int) -> None:
-        self.logs.append(self.folder / f"log{len(self.logs)}")
-        with self.logs[-1].open("ab") as log:
-            self.processes[number] = await asyncio.create_subprocess_exec(
-                ASKFIRST, "serve", env=self.environment, stderr=log, cwd=self.folder
-            )
+        log = self.folder / f"log{len(self.logs)}"
+        log.touch()
+        afresh = len(self.logs) % AFRESH == 0
+        self.logs.append(log)
+        self.processes[number] = await self.forking.start(log, self.environment, self.folder, afresh=afresh)
 
     async def end(self, number: int, how: int) -> int:
         process = self.processes[number]
         assert process is not None
-        if process.returncode is None:
-            process.send_signal(how)
-        return await asyncio.wait_for(process.wait(), 60)
+        return await asyncio.wait_for(process.end(how), BUSY)
 
     async def kill(self, number: int) -> None:
         assert await self.end(number, signal.SIGKILL) == -signal.SIGKILL, self.said()[-3000:]
@@ -81,14 +83,14 @@ class Campaign:
     async def serves(self) -> None:
         """The process that was started last."""
         log = self.logs[-1]
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(BUSY):
             while "event='serving'" not in log.read_text():  # noqa: ASYNC110 - another process brings it about
                 await asyncio.sleep(0.02)
 
     async def people_answer(self, people: Sequence[Person], intakes: int, kills: int, chance: random.Random) -> None:
         """Everybody goes through so many intakes, and through more until enough processes were killed."""
         over = asyncio.Event()
-        talking = (_answers(ana, intakes, over, random.Random(n)) for n, ana in enumerate(people))
+        talking = (_Talk(ana, random.Random(n)).run(intakes, over) for n, ana in enumerate(people))
         through = asyncio.gather(*talking)
         for number in range(len(self.processes)):
             await self.start(number)
@@ -108,7 +110,7 @@ class Campaign:
         """Everything is settled, everybody stopped politely, and the stored state is what was acknowledged."""
         store = await open_store(self.database, create=False)
         try:
-            async with asyncio.timeout(120):
+            async with asyncio.timeout(BUSY):
                 while self.server.updates.pending or await store.waiting() or await store.timers():  # noqa: ASYNC110
                     await asyncio.sleep(0.05)
             await self.serves()
@@ -167,23 +169,52 @@ def stored_questions(row: dict[str, Any]) -> list[str]:
 # -- people ----------------------------------------------------------------------------------------------------------
 
 
-def mine(ana: Person) -> list[str]:
-    return [message.text for message in ana.chat.messages.values() if message.mine]
-
-
-async def _answers(ana: Person, intakes: int, over: asyncio.Event, chance: random.Random) -> None:
+class _Talk:
     """Whole intakes, one after the other; what gets no answer for long is said again, as people do."""
-    acts: tuple[tuple[Callable[[], Any], str], ...] = (
-        (lambda: ana.say("I have an abstract and a set of papers."), "What shall come out of it?"),
-        (lambda: _takes_b(ana), "Literature review ·"),
-        (lambda: ana.say("1: B, 2: A"), "Still open"),
-        (lambda: ana.say("accept recommendations"), END),
-    )
-    intake = 0
-    while intake < intakes or not over.is_set():
-        intake += 1
-        for act, words in acts:
-            await _until(ana, act, words, intake, chance)
+
+    def __init__(self, ana: Person, chance: random.Random) -> None:
+        self.ana, self.chance = ana, chance
+        self.begun = 0  # the newest message when the present intake began
+
+    async def run(self, intakes: int, over: asyncio.Event) -> None:
+        ana, had = self.ana, 0
+        while had < intakes or not over.is_set():
+            had += 1
+            self.begun = self.newest()
+            await self.until(lambda: ana.say("I have an abstract and a set of papers."), "What shall come out of it?")
+            await self.until(lambda: _takes_b(ana), "Literature review ·")
+            await self.until(lambda: ana.say("1: B, 2: A"), "Still open")
+            await self.until(lambda: ana.say("accept recommendations"), "Done: 5 answers")
+            # First in silence: words said now hold the end back for a minute.
+            await self.until(lambda: ana.say("accept recommendations"), END, silent=True)
+
+    def newest(self) -> int:
+        return next(reversed(self.ana.chat.messages), 0)
+
+    def sees(self, words: str, since: int) -> bool:
+        for number, message in reversed(self.ana.chat.messages.items()):  # looked at often, and there are thousands
+            if number <= since:
+                return False
+            if message.mine and words in message.text:
+                return True
+        return False
+
+    async def until(self, act: Callable[[], Any], words: str, *, silent: bool = False) -> None:
+        """Until the words are there, said after this began; or the end of this intake, where something crossed."""
+        since = self.newest()
+        for tried in range(60):
+            await asyncio.sleep(self.chance.uniform(0, 0.3))
+            if tried or not silent:
+                act()
+            try:
+                async with asyncio.timeout(PATIENCE * min(10, 2**tried)):
+                    while not (self.sees(words, since) or self.sees(END, self.begun)):  # noqa: ASYNC110 - another process brings it about
+                        await asyncio.sleep(LOOK)
+            except TimeoutError:
+                continue
+            return
+        last = [m.text for m in self.ana.chat.messages.values() if m.mine][-3:]
+        raise AssertionError(f"{self.ana} never saw {words!r}; last: {last}")
 
 
 def _takes_b(ana: Person) -> None:
@@ -192,26 +223,6 @@ def _takes_b(ana: Person) -> None:
         ana.press("b")
     except AssertionError:
         ana.say("b")
-
-
-async def _until(ana: Person, act: Callable[[], Any], words: str, times: int, chance: random.Random) -> None:
-    def there() -> bool:
-        """The words, so many times; or the end of this intake already, where something was said twice."""
-        seen = mine(ana)
-        return any(sum(word in text for text in seen) >= times for word in (words, END))
-
-    for tried in range(60):
-        await asyncio.sleep(chance.uniform(0, 0.3))
-        act()
-        try:
-            # Longer each time: words said while an intake is closing hold it back for a minute.
-            async with asyncio.timeout(PATIENCE * min(10, 2**tried)):
-                while not there():  # noqa: ASYNC110 - another process brings it about
-                    await asyncio.sleep(0.02)
-        except TimeoutError:
-            continue
-        return
-    raise AssertionError(f"{ana} never saw {words!r}; last: {mine(ana)[-3:]}")
 
 
 @asynccontextmanager
@@ -225,5 +236,6 @@ async def campaign(
             yield made, [server.person(f"Ana{n}", started=True) for n in range(people)]
         finally:
             for number, process in enumerate(made.processes):
-                if process is not None and process.returncode is None:
+                if process is not None and not process.ended:
                     await made.end(number, signal.SIGKILL)
+            await made.forking.close()

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
+import signal
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
+from threading import Timer
 from typing import Any
+
+from tests.e2e.forked import start
 
 ASKFIRST = Path(sys.executable).parent / "askfirst"
 LONG = 60  # seconds; nothing here takes three, but the machine may be busy
@@ -53,16 +57,20 @@ def surroundings(given: Mapping[str, str] | None = None) -> dict[str, str]:
 def askfirst(
     *arguments: object, said: bytes = b"", cwd: Path | None = None, env: Mapping[str, str] | None = None
 ) -> Ran:
-    done = subprocess.run(
-        [ASKFIRST, *map(str, arguments)],
-        input=said,
-        capture_output=True,
-        timeout=LONG,
-        check=False,
-        cwd=cwd,
-        env=surroundings(env),
-    )
-    return Ran(done.returncode, done.stdout.decode(), done.stderr.decode())
+    """Forked from a process that has it imported; see there for what starts it from nothing."""
+    with TemporaryFile() as into, TemporaryFile() as out, TemporaryFile() as complaints:
+        into.write(said)
+        into.seek(0)
+        streams = into.fileno(), out.fileno(), complaints.fileno()
+        words = [str(argument) for argument in arguments]
+        process = start(words, env=surroundings(env), cwd=cwd or Path.cwd(), streams=streams)
+        late = Timer(LONG, process.send_signal, (signal.SIGKILL,))
+        late.start()
+        code = process.end()
+        late.cancel()
+        out.seek(0)
+        complaints.seek(0)
+        return Ran(code, out.read().decode(), complaints.read().decode())
 
 
 def as_said(lines: Iterable[Mapping[str, Any]], *, by: str = "ana") -> bytes:

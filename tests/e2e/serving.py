@@ -7,7 +7,6 @@ import os
 import signal
 import socket
 import sqlite3
-import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
@@ -15,15 +14,17 @@ from typing import Any
 
 import httpx
 
+from tests.e2e.forked import Forked, start
+from tests.e2e.installed import askfirst
 from tests.fakes.telegram import Person, TelegramServer, WallClock
 
-ASKFIRST = Path(sys.executable).parent / "askfirst"
 SECRET = "long-random-word"
+BUSY = 120  # seconds, at most: a start takes three, and sixty where the machine has much else to do
 
 
 async def until(condition: Callable[[], Any], what: str) -> Any:
     try:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(BUSY):
             while not (found := condition()):  # noqa: ASYNC110 - another process brings it about
                 await asyncio.sleep(0.02)
     except TimeoutError:
@@ -41,33 +42,23 @@ class Serving:
         if port is not None:
             given["HTTP__PORT"] = str(port)
         self.environment |= {f"ASKFIRST_{name}": value for name, value in given.items()}
-        self.process: asyncio.subprocess.Process | None = None
+        self.process: Forked | None = None
 
     async def start(self) -> None:
         with self.log.open("ab") as log:
-            self.process = await asyncio.create_subprocess_exec(
-                ASKFIRST, "serve", env=self.environment, stderr=log, cwd=self.database.parent
-            )
+            streams = None, None, log.fileno()
+            self.process = start(["serve"], env=self.environment, cwd=self.database.parent, streams=streams)
 
     async def stop(self, number: int = signal.SIGTERM) -> int:
         assert self.process is not None
         if self.process.returncode is None:
             self.process.send_signal(number)
-        return await asyncio.wait_for(self.process.wait(), 30)
+        return await asyncio.wait_for(self.process.wait(), BUSY)
 
     async def run(self, *arguments: str) -> tuple[int, str]:
         """Another command beside the one that serves: its exit code and what it printed."""
-        process = await asyncio.create_subprocess_exec(
-            ASKFIRST,
-            *arguments,
-            env=self.environment,
-            cwd=self.database.parent,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-        )
-        out, _ = await asyncio.wait_for(process.communicate(), 60)
-        assert process.returncode is not None
-        return process.returncode, out.decode()
+        ran = await asyncio.to_thread(askfirst, *arguments, cwd=self.database.parent, env=self.environment)
+        return ran.code, ran.out + ran.err
 
     def stored(self) -> list[tuple[str, str, str]]:
         return self.rows("SELECT topic, chosen, chosen_via FROM clarification ORDER BY id")
@@ -84,7 +75,7 @@ class Serving:
     async def ready(self, *, code: int = 200) -> dict[str, Any]:
         """The first /readyz that answers so."""
         async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{self.port}", trust_env=False) as client:
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(BUSY):
                 while True:
                     try:
                         answer = await client.get("/readyz", timeout=10)

@@ -268,6 +268,12 @@ COMMANDS = (
 )
 
 
+def test_it_says_which_version_it_is(tmp_path: Path) -> None:
+    ran = askfirst("--version", cwd=tmp_path)
+    assert (ran.code, ran.err) == (0, "")
+    assert re.fullmatch(r"askfirst \d+\.\d+\.\d+ \(Python 3\.\d+\.\d+\)\n", ran.out)
+
+
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_every_command_explains_itself(command: tuple[str, ...], tmp_path: Path) -> None:
     ran = askfirst(*command, "--help", cwd=tmp_path)

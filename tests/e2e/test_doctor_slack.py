@@ -11,25 +11,16 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.serving import ASKFIRST
+from tests.e2e.installed import askfirst
 from tests.e2e.test_serve_slack import Served, says, served, until
 from tests.fakes.slack.table import SCOPES
 
 
 async def run(made: Served, *arguments: str) -> tuple[int, str]:
     """Another command beside the one that serves."""
-    process = await asyncio.create_subprocess_exec(
-        ASKFIRST,
-        *arguments,
-        env=made.environment,
-        cwd=made.database.parent,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    out, logged = await asyncio.wait_for(process.communicate(), 60)
-    assert b"Traceback" not in logged
-    assert process.returncode is not None
-    return process.returncode, out.decode()
+    ran = await asyncio.to_thread(askfirst, *arguments, cwd=made.database.parent, env=made.environment)
+    assert "Traceback" not in ran.err
+    return ran.code, ran.out
 
 
 def of(said: str, level: str) -> dict[str, str]:

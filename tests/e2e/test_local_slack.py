@@ -19,7 +19,8 @@ from typing import Any
 import aiohttp
 import pytest
 
-from tests.e2e.serving import ASKFIRST, free_port
+from tests.e2e.installed import ASKFIRST
+from tests.e2e.serving import free_port
 
 HERE = Path(__file__).parent / "emulators"
 PROGRAM = HERE / "node_modules" / "local-slack-linux-x64" / "bin" / "local-slack"

@@ -19,7 +19,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.e2e.serving import ASKFIRST, SECRET, free_port, until
+from tests.e2e.installed import ASKFIRST
+from tests.e2e.serving import SECRET, free_port, until
 
 HERE = Path(__file__).parent / "emulators"
 TOKEN = "123456:TEST-token-for-an-emulator"

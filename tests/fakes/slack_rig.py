@@ -79,7 +79,7 @@ class Rig:
         self.web = Starlette(routes=[events_route(self.app)])
         self._listening: asyncio.Task[None] | None = None
 
-    async def _heard(self, since: Any) -> None:
+    def _heard(self, since: Any) -> None:
         self.heard.append(since)
 
     async def open(self) -> None:

@@ -16,6 +16,8 @@ from bot.core.events import Envelope, TimerDue
 from bot.core.state import Conversation
 from bot.ports import Commit, DueTimer, DuplicateEvent, OutboxRow, Settle, StaleRevision
 
+WRONG = timedelta(hours=1)  # what lies further ahead is of a clock that was set back
+
 
 @dataclass
 class Row:
@@ -132,7 +134,8 @@ class FakeStore:
             if not row.waiting or row.conversation in looked:
                 continue
             looked.add(row.conversation)
-            if (row.ready_at is not None and row.ready_at > now) or len(taken) == limit:
+            put_off = row.ready_at is not None and now < row.ready_at <= now + lease + WRONG
+            if put_off or len(taken) == limit:
                 continue
             if platforms is not None and row.platform not in platforms:
                 continue
@@ -145,6 +148,12 @@ class FakeStore:
                 OutboxRow(row.row, row.conversation, row.platform, row.effect, row.created_at, row.attempts, card)
             )
         return taken
+
+    async def extend(self, rows: Sequence[int], until: datetime) -> None:
+        await self._fault("extend")
+        for row in (self.rows[number - 1] for number in rows):
+            if row.waiting and row.claimed:
+                row.ready_at = until
 
     async def settle(self, settle: Settle) -> None:
         await self._fault("settle")
@@ -200,7 +209,7 @@ class FakeStore:
 
     async def take_turn(self, what: str, owner: str, now: datetime, until: datetime) -> bool:
         held = self.turns.get(what)
-        if held is not None and held[0] != owner and held[1] > now:
+        if held is not None and held[0] != owner and now < held[1] <= until + WRONG:
             return False
         self.turns[what] = (owner, until)
         return True

@@ -47,6 +47,44 @@ async def test_one_stuck_place_does_not_hold_up_the_others() -> None:
     await stop(running)
 
 
+async def test_a_send_slower_than_its_lease_stays_this_workers() -> None:
+    """No other worker is given the row while this one lives, however long the platform takes."""
+    world = World(auto=False)
+    gate = asyncio.Event()
+    world.wire.faults.append(gate)
+    running = asyncio.create_task(world.outbox.run())
+    await world.hear("a")
+    await until(lambda: world.wire.calls)
+    lease = Patience().lease
+    for _ in range(12):
+        await until(lambda: world.clock.sleeping)
+        world.clock.advance(lease / 3)
+        await turns()
+        assert await world.store.claim(world.clock.now(), 9, lease) == []
+    gate.set()
+    await until(lambda: world.row(1).sent == "m1")
+    await stop(running)
+    assert len(world.wire.calls) == 1
+
+
+async def test_what_was_sent_while_the_store_was_away_is_not_sent_again() -> None:
+    """A lock, a full disk, a restart of the server: the worker knows that it has sent, and says so when it can."""
+    world = World(auto=False)
+
+    async def away() -> None:
+        raise StoreUnavailable("locked by a backup")
+
+    world.store.before["settle"].extend([away] * 20)
+    running = asyncio.create_task(world.outbox.run())
+    await world.hear("a")
+    for _ in range(40):
+        await turns()
+        world.clock.advance(1)
+    await until(lambda: world.row(1).sent == "m1")
+    await stop(running)
+    assert world.wire.texts == ["1. ana: a"]
+
+
 async def test_stopping_lets_a_send_under_way_end() -> None:
     world = World(auto=False)
     gate = asyncio.Event()

@@ -316,7 +316,7 @@ COMMON = {"deadline": None, "suppress_health_check": list(HealthCheck), "print_b
 
 def test_whatever_happens_the_laws_hold() -> None:
     """CA-1 CA-2 CA-3 CH-2 RD-6 RD-12 RD-13 RT-15 AU-1 AU-3: see `laws`."""
-    short = settings(max_examples=120, stateful_step_count=35, **COMMON)  # type: ignore[arg-type]
+    short = settings(max_examples=60, stateful_step_count=35, **COMMON)  # type: ignore[arg-type]
     run_state_machine_as_test(Conversations, settings=short)
 
 

@@ -2,7 +2,8 @@
 
 Each worker stops before every commit and every send; hypothesis decides who goes on. At the end everything is let go,
 and then must hold: what was heard is stored once and folds to the stored state; each resolved question has one
-clarification; every message was said, in order, and said twice only where a worker died or a lease ran out.
+clarification; every message was said, in order, and said twice only where a worker died, a lease ran out, or the
+connection broke during the send.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import functools
 import shutil
 import tempfile
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ from bot.core.model import MessageRef, Person, Place
 from bot.core.state import Conversation
 from bot.core.step import step
 from bot.outbox import Outbox, Patience
-from bot.ports import Commit, OutboxRow, Sent, Settle
+from bot.ports import Commit, OutboxRow, Sent, Settle, TryLater
 from bot.runner import Runner
 from bot.timers import Timers
 from storage import open_store
@@ -57,24 +58,25 @@ WORDS = (
 )
 OPENING = ("lit-review this", "/settings answers anyone")
 
-Claimed = Callable[[OutboxRow, datetime, datetime], None]
-
 
 class Gate:
     """Everything a worker does to the world stops here until it is let through."""
 
     def __init__(self) -> None:
         self.held: list[asyncio.Future[None]] = []
+        self.sends: list[asyncio.Future[None]] = []  # those of them that go to the platform
         self.busy = 0  # questions to the database that are under way
 
-    async def __call__(self) -> None:
+    async def __call__(self, *, send: bool = False) -> None:
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.held.append(future)
+        mine = (self.held, self.sends) if send else (self.held,)
+        for waiting in mine:
+            waiting.append(future)
         try:
             await future
         finally:
-            if future in self.held:
-                self.held.remove(future)
+            for waiting in mine:
+                waiting.remove(future)
 
     async def still(self) -> None:
         """Until what was begun is through or stands here: all waiting is for the database or for the gate."""
@@ -87,10 +89,8 @@ class Gate:
 class Held:
     """A store that stops before it writes for its worker."""
 
-    def __init__(
-        self, store: RecordStore, gate: Gate, claimed: Callable[[OutboxRow, datetime, datetime], None]
-    ) -> None:
-        self._store, self._gate, self._claimed = store, gate, claimed
+    def __init__(self, store: RecordStore, gate: Gate, world: TwoWorkers) -> None:
+        self._store, self._gate, self._world = store, gate, world
 
     def __getattr__(self, name: str) -> Any:
         ask = getattr(self._store, name)
@@ -112,11 +112,26 @@ class Held:
         await self._gate()
         await self.__getattr__("settle")(settle)
 
+    async def extend(self, rows: Sequence[int], until: datetime) -> None:
+        await self.__getattr__("extend")(rows, until)
+        for row in rows:
+            self._world.had_until(row, until)
+
+    async def retry_at(self, row: int, at: datetime, error: str) -> None:
+        await self.__getattr__("retry_at")(row, at, error)
+        self._world.had_until(row, self._world.clock.now())
+
     async def claim(self, now: datetime, limit: int, lease: timedelta, platforms: Any = None) -> Any:
         rows = await self.__getattr__("claim")(now, limit, lease, platforms)
         for row in rows:
-            self._claimed(row, now, now + lease)
+            self._world.claimed(row, now, now + lease)
         return rows
+
+
+class Lost(TryLater):
+    def __init__(self, arrived: bool) -> None:
+        super().__init__("the connection was lost")
+        self.arrived = arrived
 
 
 class Transport:
@@ -126,11 +141,16 @@ class Transport:
         self._gate, self._world = gate, world
 
     async def post(self, conversation: str, say: Say) -> Sent:
-        await self._gate()  # a slow send: the lease may run out meanwhile
+        try:
+            await self._gate(send=True)  # a slow send: the lease may run out meanwhile
+        except Lost as lost:
+            if lost.arrived:
+                self._world.posted(conversation, say)
+            raise
         return self._world.posted(conversation, say)
 
     async def redraw(self, conversation: str, message: str, redraw: Redraw) -> Sent:
-        await self._gate()
+        await self._gate(send=True)
         return Sent(message)
 
     async def reply(self, envelope: Envelope, reply: Reply) -> None: ...
@@ -139,7 +159,7 @@ class Transport:
 class Worker:
     def __init__(self, store: RecordStore, world: TwoWorkers) -> None:
         self.store, self.gate = store, Gate()
-        held: Any = Held(store, self.gate, world.claimed)
+        held: Any = Held(store, self.gate, world)
         decide = functools.partial(step, book=book())
         self.runner = Runner(held, decide, world.clock, world.new_id, jitter=lambda: 0.5)
         patience = Patience(lease=LEASE, send=3600)  # the send is as slow as hypothesis likes
@@ -208,6 +228,17 @@ class TwoWorkers(RuleBasedStateMachine):
         self.start(self.workers[n], self.workers[n].outbox._start_some(None))
 
     @rule(n=st.integers(0, 1))
+    def a_worker_extends_its_leases(self, n: int) -> None:
+        self.start(self.workers[n], self.workers[n].outbox._extend())
+
+    @rule(n=st.integers(0, 1), which=st.integers(0, 5), arrived=st.booleans())
+    def a_send_is_lost(self, n: int, which: int, arrived: bool) -> None:
+        """The connection broke: before the platform had it, or after."""
+        sends = self.workers[n].gate.sends
+        if sends:
+            self.let_go(self.workers[n], self.workers[n].gate.held.index(sends[which % len(sends)]), Lost(arrived))
+
+    @rule(n=st.integers(0, 1))
     def a_worker_looks_for_timers(self, n: int) -> None:
         self.start(self.workers[n], self.workers[n].timers._fire_some())
 
@@ -245,10 +276,12 @@ class TwoWorkers(RuleBasedStateMachine):
 
         self.run(begin())
 
-    def let_go(self, worker: Worker, which: int) -> None:
+    def let_go(self, worker: Worker, which: int, how: Lost | None = None) -> None:
         async def go() -> None:
             held = [future for future in worker.gate.held if not future.done()]
-            if held:
+            if held and how is not None:
+                held[which % len(held)].set_exception(how)
+            elif held:
                 held[which % len(held)].set_result(None)
             await worker.gate.still()
 
@@ -267,6 +300,9 @@ class TwoWorkers(RuleBasedStateMachine):
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await worker.store.close()
+
+    def had_until(self, row: int, until: datetime) -> None:
+        self.leases[row][-1] = (self.leases[row][-1][0], until)
 
     def posted(self, conversation: str, say: Say) -> Sent:
         self.said.append((conversation, say.model_dump_json()))

@@ -10,15 +10,16 @@ from typing import Any
 import pytest
 
 from bot.core import codec
-from bot.core.codec import NewerState, decode_state, encode_state
+from bot.core.codec import NewerState, UnreadableState, decode_state, encode_state
 from bot.core.state import SCHEMA, Conversation
 from bot.ports import StaleRevision
 from bot.runner import Runner
+from bot.timers import Timers
 from storage import open_store
 from storage.records import RecordStore
 from storage.sqlite import SqliteStore
 from tests.contracts.test_postgres_store import raw
-from tests.fakes.clock import ManualClock
+from tests.fakes.clock import START, ManualClock
 from tests.fakes.envelopes import said
 from tests.fakes.toy import toy
 from tests.storage.build import ROOM, claim, commit, say, state, texts
@@ -38,7 +39,10 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
 
 async def written_by_the_newer(store: RecordStore, revision: int, **more: Any) -> None:
     """The newer version's commit of a state with a field that this one does not know."""
-    written = json.dumps({**json.loads(encode_state(state(revision))), **more})
+    await put(store, revision, json.dumps({**json.loads(encode_state(state(revision))), **more}))
+
+
+async def put(store: RecordStore, revision: int, written: str) -> None:
     if isinstance(store, SqliteStore):
         await store._writer.ask(
             lambda connection: connection.execute(
@@ -78,6 +82,35 @@ async def test_only_that_place_is_held_up(store: RecordStore) -> None:
     await written_by_the_newer(store, 2, mood="curious")
     runner = Runner(store, toy, ManualClock(auto=True))
     assert (await runner.handle(said("hello", conversation="test:2"))).outcome == "accepted"
+
+
+@pytest.mark.parametrize("damage", [{"mood": "curious"}, {"sessions": "gone"}, {"schema_version": -1}, None])
+async def test_how_things_stand_is_said_all_the_same(store: RecordStore, damage: dict[str, Any] | None) -> None:
+    """b38 CH-3: what is wrong and what is kept. The row stays as it is, and its timer holds up no other one."""
+    await store.commit(commit("e1", timers_set=(("grace:s", START),)))
+    written = "{" if damage is None else json.dumps({**json.loads(encode_state(state(2))), **damage})
+    await put(store, 2, written)
+    before = await stored(store)
+    clock = ManualClock(auto=True)
+    runner = Runner(store, toy, clock)
+    await runner.handle(said("grace", conversation="test:2"))
+    handled = await runner.handle(said("/status", conversation=ROOM))
+    assert handled.outcome == "refused"
+    assert handled.reply is not None
+    assert "can't be read" in handled.reply.text
+    with pytest.raises(UnreadableState):
+        await runner.handle(said("1: B", conversation=ROOM))
+    clock.advance(5)
+    assert await Timers(store, runner, clock).fire_due() == 1
+    assert before in await states(store)
+
+
+async def states(store: RecordStore) -> list[str]:
+    if isinstance(store, SqliteStore):
+        rows = await store._reader.ask(lambda raw: raw.execute("SELECT state FROM conversation").fetchall())
+        return [str(row["state"]) for row in rows]
+    rows = await raw(store.target.dsn, "SELECT state FROM conversation")  # type: ignore[attr-defined]
+    return [str(row["state"]) for row in rows]
 
 
 async def test_the_newer_version_reads_the_older_ones_state(

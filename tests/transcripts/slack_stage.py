@@ -156,7 +156,7 @@ class SlackStage(Shell):
 
     def _person(self, name: str) -> Person:
         if name not in self._people:
-            self._people[name] = self._server.person(name)
+            self._people[name] = self._server.person(name, tz="")  # as on the other stages, nobody tells it
         return self._people[name]
 
     def _room(self, act: Act, who: Person) -> Channel:

@@ -15,6 +15,7 @@ from bot.core.flows import (
     injection,
     intake,
     opening,
+    putting_off,
     quoting,
     replying,
     threads,
@@ -58,7 +59,21 @@ def round_message(
         return
     if event.quoted and replying.read(turn, round_, event.quoted, event.decoded).kind in CLAIMS:
         _claimed(turn, session, round_, event, event.quoted, None)
-    reading = _reading(turn, session, round_, event)
+    to_us = direct or asked or not turn.shared
+    wish = putting_off.wish_in(turn, event.text)
+    if wish is not None and not wish.rest:
+        reading = Reading(kind="put_off", until=wish.words)
+    else:
+        said = event if wish is None else event.model_copy(update={"text": wish.rest})
+        reading = _reading(turn, session, round_, said, to_us=to_us)
+        if wish is None:
+            wish = putting_off.wish_behind(turn, round_, event.text, reading)
+        if wish is not None and reading.kind in ("unparsed", "put_off"):
+            reading = Reading(kind="put_off", until=wish.words)
+        elif wish is not None and wish.rest and _only_prose(reading, wish.rest):
+            reading = Reading(
+                kind="needs_confirmation", proposals=(Proposal(kind="answers", answers=reading.answers),)
+            )
     if turn.shared and not direct and not reading.shaped and not (asked and threads.counts(reading, event.text)):
         turn.ignore("ordinary talk")
         return
@@ -87,7 +102,12 @@ def round_message(
         turn, session, round_, reading, event, ref
     ):
         return
-    if replying.apply(turn, session, round_, reading, person, ref) is not None:
+    if reading.kind == "put_off" and wish is not None:
+        putting_off.keep(turn, session, round_, wish, person, ref)
+        return
+    if (after := replying.apply(turn, session, round_, reading, person, ref)) is not None:
+        if wish is not None and after.stage.kind == "asking" and after.round is not None:
+            putting_off.keep(turn, after, after.round, wish, person, ref, beside=True)
         return
     if event.materials and not event.text.strip():
         still = view.still_open(round_, turn.policy(session).bulk_accept)
@@ -101,12 +121,15 @@ def round_message(
     replying.nudge(turn, session, round_, "I can't read an answer in that; nothing is recorded.")
 
 
-def _reading(turn: Turn, session: Session, round_: Round, event: MessageReceived) -> Reading:
-    """The reading of a reply; words owed after a press on Other come first, unless they are shaped otherwise."""
+def _reading(turn: Turn, session: Session, round_: Round, event: MessageReceived, *, to_us: bool) -> Reading:
+    """The reading of a reply; words owed after a press on Other come first, unless they are shaped otherwise.
+
+    In a shared place what is said to nobody is talk, whatever is owed (RP-11).
+    """
     reading = replying.read(turn, round_, event.text, event.decoded, attached=bool(event.materials))
     stage = session.stage
     owed = stage.describing.get(event.person.id) if isinstance(stage, Asking) else None
-    if owed is None or not event.text.strip():
+    if owed is None or not event.text.strip() or not to_us:
         return reading
     item = round_.item(owed)
     if item is None:
@@ -122,6 +145,12 @@ def _reading(turn: Turn, session: Session, round_: Round, event: MessageReceived
         return Reading(kind="needs_confirmation", proposals=(Proposal(kind="answers", answers={owed: own}),))
     turn.put(session.model_copy(update={"stage": Asking(describing=left)}))
     return Reading(kind="answers", answers={owed: ItemReading(key="other", text=event.text.strip())}, shaped=True)
+
+
+def _only_prose(reading: Reading, text: str) -> bool:
+    """Words beside a wish that only the open question makes an answer: "no idea yet, ask me tomorrow at 9"."""
+    prose = [item for item in reading.answers.values() if item.key in ("answer", "correct")]
+    return reading.kind == "answers" and any(item.text == text.strip() for item in prose)
 
 
 def _with_files(reading: Reading, names: str) -> Reading:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from bot.core import view
-from bot.core.capture import confirmed
+from bot.core.capture import confirmed, quote
 from bot.core.flows import amending, disputing, intake, opening, replying, several
 from bot.core.flows.words import words_of, yes_or_no
 from bot.core.model import Answer, MessageRef, Person
@@ -11,6 +13,8 @@ from bot.core.replies.reading import Proposal, Reading
 from bot.core.state import Amend, Item, LeaveSession, Pending, PickNumber, PickRound, Round, TakeReading, TakeSeveral
 from bot.core.state import Settle as SettleConflict
 from bot.core.turn import Turn
+
+LATELY = timedelta(minutes=10)  # a "yes" said later is about something else
 
 
 def decide(turn: Turn, pending: Pending, choice: str, person: Person, ref: MessageRef) -> None:
@@ -179,6 +183,30 @@ def _keep_or_switch(turn: Turn, pending: Pending, ask: SettleConflict, text: str
     if meant == "keep_it":
         return pending, "n"
     return (pending, "y") if meant == "switch" and len(choices(pending)) == 2 else None
+
+
+def overheard(turn: Turn, person: Person, text: str) -> bool:
+    """A plain yes or no, said in the place around the thread in which this person was asked something just now.
+
+    It may be meant for somebody else, so it decides nothing (RP-3); once they are told, privately, where it counts.
+    """
+    lately = [
+        p
+        for p in turn.state.pending
+        if p.asked_of == person.id and not p.passed and p.reminded is None and turn.at - p.at <= LATELY
+    ]
+    if turn.whole_place is None or not lately or yes_or_no(text, turn.book.phrases) is None:
+        return False
+    told = lately[-1]
+    kept = (p.model_copy(update={"reminded": True}) if p.id == told.id else p for p in turn.state.pending)
+    turn.set(pending=tuple(kept))
+    turn.ignore("a yes or no said elsewhere than where it was asked for")
+    lines = (
+        f"If “{quote(text)}” was for me: I asked in a thread, and nothing is recorded yet.",
+        "Press a button there, or answer there.",
+    )
+    turn.say(view.says(*lines), only_to=person)
+    return True
 
 
 def typed(

@@ -62,6 +62,15 @@ def end(turn: Turn, session: Session, how: Literal["cancelled", "replaced"], per
     return session
 
 
+def again(turn: Turn, session: Session, lead: str) -> None:
+    """The result once more, as it was handed over."""
+    words = f"{lead} Handed to {destination(session)}."
+    message = view.with_document(turn.document(session), title(turn, session), words)
+    if session.spec is not None:
+        message = spec_record.message(session, turn.surface, words)
+    turn.say(message, session=session)
+
+
 def show_record(turn: Turn, session: Session) -> None:
     """The record so far, as documents, on request."""
     if session.spec is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from bot.core import view
@@ -111,19 +111,24 @@ SECOND = timedelta(seconds=1)  # platforms give the time of a message in whole o
 
 
 def before_the_round(turn: Turn, round_: Round, order: int | None) -> bool:
-    """Whether a loose message was there before the round was seen (RP-7).
+    """Whether a loose message was there before the round was seen (RP-7)."""
+    return older(turn, order, round_.after, round_.order, round_.opened_at)
+
+
+def older(turn: Turn, order: int | None, after: int | None, posted: int | None, opened_at: datetime | None) -> bool:
+    """Whether a message was there before a card was seen.
 
     Message ids are compared, not clocks; but a card that is still to be posted has none. Then what was said before
-    the round was even opened, as in an absence of ours, is no answer to it.
+    it was even made, as in an absence of ours, is no answer to it.
     """
     if order is None:
         return False
-    if round_.after is not None and order <= round_.after:
+    if after is not None and order <= after:
         return True
-    if round_.order is None:
+    if posted is None:
         said = turn.envelope.platform_at
-        return said is not None and said + SECOND <= round_.opened_at
-    return order < round_.order
+        return said is not None and opened_at is not None and said + SECOND <= opened_at
+    return order < posted
 
 
 # -- who may answer ------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.core import spec_view, view
 from bot.core.events import ButtonPressed, MessageReceived
-from bot.core.flows import pressing
+from bot.core.flows import pressing, waking
 from bot.core.flows.words import words_of
 from bot.core.model import MessageRef
 from bot.core.state import Session
@@ -26,6 +26,8 @@ def _on_the_table(turn: Turn, session: Session | None) -> dict[str, str]:
             found |= {_said(label): b.token for row in rows for b in row for label in (b.label, b.long)}
         if session.stage.kind == "closing" and round_ is not None:
             found[_said(view.CHANGE)] = f"c:{round_.id}"
+        if session.reminded is not None and not session.reminded.muted:
+            found |= {_said(b.label): b.token for b in waking.buttons(session)}
         found |= {_said(b.label): b.token for row in spec_view.buttons(session) for b in row}
         if round_ is not None and round_.undo:
             found[_said(view.UNDO)] = f"u:{round_.id}"

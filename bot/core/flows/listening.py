@@ -15,6 +15,7 @@ from bot.core.flows import (
     intake,
     labels,
     opening,
+    putting_off,
     several,
     spec_commands,
     threads,
@@ -100,6 +101,8 @@ def _belongs(turn: Turn, event: MessageReceived) -> None:
         if answered is not None:
             confirming.decide(turn, *answered, person, ref)
             return
+        if not direct and not event.in_thread and confirming.overheard(turn, person, event.text):
+            return
     if event.unreadable and not event.text.strip():
         spoken_of = bound[0] if bound is not None else turn.state.current
         unreadable.received(turn, event, spoken_of, direct or threads.asked_here(turn, event, spoken_of))
@@ -173,4 +176,14 @@ def _menu(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef,
     if not event.forwarded and opening.describes(turn, session, event.text) and idle.at_the_menu(turn, event, ref):
         return
     text = "" if event.forwarded else event.text
+    if text and not direct and opening.crossed(turn, session, event):
+        turn.outcome, turn.reason = "refused", "older than the menu"
+        turn.tell(
+            "Your message and my menu crossed, so I did not take it as your choice.",
+            "Send it again if it was: a letter, or what you want to hold in your hands at the end.",
+            session=session,
+        )
+        return
+    if text and not event.materials and putting_off.unfinished(turn, session, event, ref):
+        return
     opening.menu_message(turn, session, text, materials(event), ref)

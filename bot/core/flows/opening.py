@@ -44,8 +44,7 @@ def first_message(
     session = _open(turn, person, text, verdict, ref)
     if verdict.outcome == "proceed" and verdict.workflow is not None:
         return start(turn, session, verdict, ref)
-    stage = Routing(options=verdict.options)
-    session = turn.put(session.model_copy(update={"stage": stage}))
+    session = turn.put(session.model_copy(update={"stage": _offered(turn, verdict.options)}))
     lead = _about_commands(turn, text) if verdict.question else _of_another_pack(turn, verdict)
     _menu(turn, session, verdict, lead)
     turn.audit(
@@ -183,6 +182,26 @@ def _message(turn: Turn, session: Session, verdict: Verdict, lead: Sequence[str]
         for line in shown.lines
     )
     return Message(blocks=tuple(blocks), buttons=(row,))
+
+
+def _offered(turn: Turn, options: tuple[str, ...]) -> Routing:
+    """A menu with these options, not seen by anybody yet."""
+    return Routing(options=options, after=turn.state.newest, shown_at=turn.at)
+
+
+def crossed(turn: Turn, session: Session, event: MessageReceived) -> bool:
+    """A loose pick that was sent before the menu was seen (RP-7). Words that name a workflow need no menu."""
+    stage, text = session.stage, event.text
+    assert isinstance(stage, Routing)
+    before = turn.before.session(session.id)
+    unseen = before is None or not isinstance(before.stage, Routing)  # shown in this very step
+    if not unseen and not intake.older(turn, event.order, stage.after, stage.order, stage.shown_at):
+        return False
+    pack = turn.book.packs[session.pack]
+    picks = read_menu_answer(text, stage.options, pack).kind in ("picked", "else", "beyond")
+    if not picks and _picked(turn, text, stage, pack) is None:
+        return False
+    return route(text, (), pack, bot_name=turn.bot_name).outcome != "proceed"
 
 
 def _menu(turn: Turn, session: Session, verdict: Verdict, lead: Sequence[str] = (), *, redraw: bool = False) -> None:
@@ -336,6 +355,8 @@ def _redrawn(
     old = session.stage
     assert isinstance(old, Routing)
     stage = old.model_copy(update={"options": verdict.options})
+    if old.options != verdict.options:  # the letters mean something else from now on
+        stage = _offered(turn, verdict.options).model_copy(update={"asked": old.asked, "spent": old.spent})
     session = turn.put(session.model_copy(update={"request": request, "stage": stage}))
     _menu(turn, session, verdict, lead, redraw=not anew)
     if not anew:
@@ -371,7 +392,7 @@ def request_edited(turn: Turn, session: Session, text: str) -> Session:
     if verdict.outcome == "proceed" and verdict.workflow is not None:
         _close_menu(turn, session, verdict.workflow.replace("/", " / "))
         return start(turn, session, verdict, ref)
-    session = turn.put(session.model_copy(update={"stage": Routing(options=verdict.options)}))
+    session = turn.put(session.model_copy(update={"stage": _offered(turn, verdict.options)}))
     _menu(turn, session, verdict, redraw=True)
     return session
 
@@ -449,5 +470,5 @@ def something_else(turn: Turn, session: Session, person: Person, ref: MessageRef
     options = tuple(w.id for w in pack.workflows if w.default_for_phase in routed.phases) or routed.options
     whole = (pack.menus.whole,) if pack.menus.whole and pack.menus.whole not in options else ()
     verdict = routed.model_copy(update={"outcome": "clarify", "options": (*whole, *options)[:3], "menu": "materials"})
-    fresh = turn.put(fresh.model_copy(update={"stage": Routing(options=verdict.options)}))
+    fresh = turn.put(fresh.model_copy(update={"stage": _offered(turn, verdict.options)}))
     _menu(turn, fresh, verdict)

@@ -6,7 +6,18 @@ from bot.core import view
 from bot.core.capture import iso
 from bot.core.effects import Reply
 from bot.core.events import ButtonPressed
-from bot.core.flows import confirming, forms, handover, intake, opening, spec_words, undoing
+from bot.core.flows import (
+    commands,
+    confirming,
+    forms,
+    handover,
+    intake,
+    opening,
+    putting_off,
+    settings,
+    spec_words,
+    undoing,
+)
 from bot.core.model import Person
 from bot.core.replies.reading import ItemReading
 from bot.core.state import Asking, Item, Round, Routing, Session
@@ -37,6 +48,10 @@ def press(turn: Turn, event: ButtonPressed) -> None:
                 _gone(turn, rest)
             else:
                 handover.show_record(turn, session)
+        case "g":
+            settings.pressed(turn, rest, event.person)
+        case "w":
+            _waking(turn, rest, event)
         case "s":
             spec_words.pressed(turn, rest, event.person, event.ref)
         case "e":
@@ -51,6 +66,23 @@ def press(turn: Turn, event: ButtonPressed) -> None:
         case _:
             turn.outcome, turn.reason = "refused", "unknown button"
             turn.notice("This button is not one of mine, or from a much older version. /status shows what is open.")
+
+
+def _waking(turn: Turn, rest: str, event: ButtonPressed) -> None:
+    """What a reminder offers: the questions again, or no more of them."""
+    name, _, what = rest.partition(":")
+    session = turn.state.session(name)
+    if session is None or session.stage.kind not in ("asking", "routing", "between"):
+        _gone(turn, name) if session is None else _late(turn, session, None)
+    elif session.id != turn.state.active:
+        turn.outcome, turn.reason = "refused", "late tap"
+        turn.notice(f"That one is paused. /resume {session.number} goes on with it.")
+    elif what == "show":
+        turn.notice("Here they are.", typed=False)
+        commands.again(turn, session)
+    elif _allowed(turn, session, event.person):
+        turn.notice("No more reminders of this one.", typed=False)
+        putting_off.stop(turn, session, session.round, event.person, event.ref)
 
 
 def _gone(turn: Turn, session: str) -> None:

@@ -19,9 +19,9 @@ from bot.core.events import (
     MessageReceived,
     PlaceLost,
 )
-from bot.core.flows import opening
+from bot.core.flows import handover, hours, opening
 from bot.core.flows.commands import name_of, where
-from bot.core.state import Between, Round, Session
+from bot.core.state import Between, Owed, Round, Routing, Session
 from bot.core.turn import Turn
 
 MOST_SHOWN = 3  # rounds shown again in one place; the rest are named
@@ -31,6 +31,7 @@ def heard(turn: Turn, event: MessageReceived | MessageEdited | ButtonPressed | F
     """Somebody acts here: it is worth trying again, and ids up to this one are known."""
     if turn.state.unreachable is not None:
         turn.set(unreachable=None)
+        _results_again(turn)
     if isinstance(event, MessageReceived):
         _known(turn, event.order)
 
@@ -59,6 +60,10 @@ def posted(turn: Turn, event: MessagePosted) -> None:
             turn.audit("delivery.restored", session, card=event.card)
             session = _keep(turn, session.model_copy(update={"undelivered": None}))
         stage = session.stage
+        if isinstance(stage, Routing) and event.card == session.id and stage.order is None and not event.unsure:
+            session = _keep(
+                turn, session.model_copy(update={"stage": stage.model_copy(update={"order": event.order})})
+            )
         if isinstance(stage, Between) and stage.card == event.card and stage.order is None and not event.unsure:
             session = _keep(
                 turn, session.model_copy(update={"stage": stage.model_copy(update={"order": event.order})})
@@ -80,13 +85,16 @@ def _first(round_: Round, event: MessagePosted) -> int | None:
 
 def undelivered(turn: Turn, event: DeliveryFailed) -> None:
     """One message did not arrive; with `place`, nothing else would."""
-    name = (event.card or "").partition(".")[0]
+    name = event.session or (event.card or "").partition(".")[0]
     session = turn.state.session(name) or turn.state.current
+    if session is not None and session.stage.kind == "ended" and not (event.place and _has_result(session)):
+        turn.audit("delivery.failed", session, card=event.card, reason=event.reason, words=quote(event.text))
+        return
     turn.audit("delivery.failed", session, card=event.card, reason=event.reason, words=quote(event.text))
     if event.place:
         turn.set(unreachable=event.reason)
     if session is not None:
-        if event.place and session.undelivered is None:
+        if event.place and session.undelivered != event.reason:
             _tell_requester(turn, session, event.reason)
         _keep(turn, session.model_copy(update={"undelivered": event.reason}))
 
@@ -101,17 +109,18 @@ def lost(turn: Turn, event: PlaceLost) -> None:
         if session.stage.kind == "ended":
             continue
         turn.audit("delivery.failed", session, reason=event.reason)
-        if session.undelivered is None:
+        if session.undelivered != event.reason:
             _tell_requester(turn, session, event.reason)
         _keep(turn, session.model_copy(update={"undelivered": event.reason}))
 
 
 def _tell_requester(turn: Turn, session: Session, reason: str) -> None:
-    if not turn.shared or session.stage.kind == "ended":
+    if not turn.shared:
         return
+    what = "The result is kept" if session.stage.kind == "ended" else "Nothing is lost"
     lines = (
         f"I can't bring my messages to the group any more: {reason}.",
-        f"{name_of(session)}: {where(session)}. Nothing is lost; when I can write there again, I show it again.",
+        f"{name_of(session)}: {where(session)}. {what}; when I can write there again, I show it again.",
     )
     turn.effects.append(Say(message=view.says(*lines), only_to=session.requester.id))
 
@@ -119,15 +128,33 @@ def _tell_requester(turn: Turn, session: Session, reason: str) -> None:
 def restored(turn: Turn) -> None:
     """What is open is offered again, once (b35, b41). The mark is lifted when it has arrived (CA-4)."""
     turn.set(unreachable=None)
-    if not _show_again(turn, "I can write here again.", "restored"):
+    if not _show_when_heard(turn, "I can write here again.", "restored"):
         turn.ignore("nothing is open here")
+
+
+def _has_result(session: Session) -> bool:
+    return session.stage.kind == "ended" and session.stage.how == "completed"
+
+
+def _lost_results(turn: Turn) -> list[Session]:
+    return [s for s in turn.state.sessions if _has_result(s) and s.undelivered is not None]
+
+
+def _results_again(turn: Turn) -> bool:
+    """A result that was given up because nothing arrived here is handed over again, once (CH-7, RT-15)."""
+    lost = _lost_results(turn)
+    for session in lost:
+        handover.again(turn, session, "This did not arrive when it was ready.")
+        _keep(turn, session.model_copy(update={"undelivered": None}))
+        turn.audit("delivery.restored", session)
+    return bool(lost)
 
 
 def away(turn: Turn, event: BotAway) -> None:
     """Some messages are lost: said where something is open, and what is open is shown again (P29, RD-6)."""
     gap = f"I was away from {_moment(event.since)} to {_moment(event.until)} UTC."
     lead = f"{gap} What was sent before {_moment(event.lost_before)} did not reach me; please send it again."
-    if _show_again(turn, lead, "away"):
+    if _show_when_heard(turn, lead, "away"):
         turn.audit("delivery.gap", since=event.since.isoformat(), until=event.until.isoformat())
     else:
         turn.ignore("nothing is open here")
@@ -137,9 +164,37 @@ def _moment(at: object) -> str:
     return f"{at:%d %B %H:%M}"
 
 
+def _show_when_heard(turn: Turn, lead: str, why: str) -> bool:
+    """At once, or when the quiet hours are over (CH-6); whether there is anything to show."""
+    waiting = [*_waiting(turn), *(_lost_results(turn) if why == "restored" else ())]
+    people = tuple({s.requester.id: s.requester for s in waiting}.values())
+    if waiting and hours.heard_from(turn, turn.at, people) > turn.at:
+        before = turn.state.owed
+        turn.set(owed=Owed(lead=lead if before is None else f"{before.lead} {lead}", why=why))
+        return True
+    return _all_again(turn, lead, why)
+
+
+def _all_again(turn: Turn, lead: str, why: str) -> bool:
+    shown = _show_again(turn, lead, why)
+    return (_results_again(turn) if why == "restored" else False) or shown
+
+
+def show_owed(turn: Turn) -> None:
+    """The quiet hours are over."""
+    owed = turn.state.owed
+    turn.set(owed=None)
+    if owed is not None and not _all_again(turn, owed.lead, owed.why):
+        turn.ignore("nothing is open here any more")
+
+
+def _waiting(turn: Turn) -> list[Session]:
+    return [s for s in turn.state.sessions if s.stage.kind in ("asking", "routing")]
+
+
 def _show_again(turn: Turn, lead: str, why: str) -> bool:
     """Every open round as one compact card, the active one first; whether there was anything to show."""
-    waiting = [s for s in turn.state.sessions if s.stage.kind in ("asking", "routing")]
+    waiting = _waiting(turn)
     waiting.sort(key=lambda s: (s.id != turn.state.active, -s.number))
     for number, session in enumerate(waiting[:MOST_SHOWN]):
         _again(turn, session, (lead,) if number == 0 else (), why)

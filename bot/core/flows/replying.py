@@ -11,8 +11,9 @@ from bot.core.circle import entry
 from bot.core.effects import Message, Span
 from bot.core.elsewhere import held
 from bot.core.events import MessageReceived
-from bot.core.flows import handover, intake, undoing
+from bot.core.flows import handover, intake, putting_off, undoing
 from bot.core.model import MessageRef, Person, Question
+from bot.core.moments.wish import Wish, moment_in
 from bot.core.own_words import code_in
 from bot.core.replies import read_reply
 from bot.core.replies.reading import ItemReading, Proposal, Reading, Slot
@@ -82,23 +83,8 @@ def apply(
         case "cancel":
             return cancel(turn, session, person, ref)
         case "put_off":
-            turn.audit(
-                "answer.put_off",
-                session,
-                person,
-                round_,
-                until=reading.until,
-                user_message_ref=ref.id,
-                words=ref.quote,
-            )
-            when = f" (“{reading.until}”)" if reading.until else ""
-            turn.tell(
-                f"All right, later{when}. Nothing is recorded or decided meanwhile, and nothing expires.",
-                view.still_open(round_, turn.policy(session).bulk_accept),
-                session=session,
-                round_=round_,
-            )
-            return session
+            wish = Wish(reading.until or ref.quote, moment_in(ref.quote, turn.book.times))
+            return putting_off.keep(turn, session, round_, wish, person, ref)
         case "hand_over":
             return _delegate(turn, session, round_, reading, person, ref)
         case "unparsed":

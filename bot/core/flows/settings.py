@@ -1,16 +1,23 @@
-"""`/settings`: what people set for a place: its pack, who may answer, and whether people from outside may (RD-12)."""
+"""`/settings`: what people set for a place: its pack, who may answer, whether people from outside may (RD-12).
+
+What is about times is in `flows/times` (CH-6).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bot.core import view
 from bot.core.capture import quote
 from bot.core.circle import entry, known_as
+from bot.core.effects import Reply
 from bot.core.elsewhere import root
+from bot.core.flows import putting_off, times
 from bot.core.model import Person
 from bot.core.policies import Settings
 from bot.core.turn import Turn
 
+NAMES = ("pack", "answer", "answers", "listed", "outsiders")
 POLICIES = ("requester", "participants", "listed", "anyone")
 
 
@@ -24,24 +31,37 @@ def settings(turn: Turn, rest: str, person: Person) -> None:
         return
     words = rest.replace(",", " ").split()
     if not words:
-        turn.tell(*_shown(turn))
+        lines = (*_shown(turn), *times.shown(turn, person), *times.usage(turn))
+        turn.say(view.says(*lines, buttons=times.rows()))
         return
     if person.outside:
         turn.refuse(person, "from outside", "People from outside can not change the settings of this place.")
         return
     before = turn.settings
-    after = _changed(turn, before, [words[0].casefold(), *words[1:]])
+    words = [words[0].casefold(), *words[1:]]
+    of_time = words[0] in times.WORDS
+    after = times.changed(turn, before, words, person) if of_time else _changed(turn, before, words)
     if isinstance(after, str):
         turn.outcome, turn.reason = "refused", "unknown setting"
-        turn.tell(after, _usage(turn))
+        if of_time:
+            turn.notice(after)
+        else:
+            turn.tell(after, _usage(turn), *(() if words[0] in NAMES else times.usage(turn)))
         return
-    if after.pack == before.pack and (refusal := _may_not(turn, person)) is not None:
+    if not of_time and after.pack == before.pack and (refusal := _may_not(turn, person)) is not None:
         turn.refuse(person, *refusal)
         return
     turn.set(settings=after)
     changed = {k: v for k, v in after.model_dump().items() if v != getattr(before, k)}
     turn.audit("access.settings_changed", None, person, setting=words[0], value=quote(" ".join(words[1:])), **changed)
-    turn.tell(*_shown(turn))
+    turn.tell(*(times.shown(turn, person) + putting_off.zone_told(turn) if of_time else _shown(turn)))
+
+
+def pressed(turn: Turn, token: str, person: Person) -> None:
+    """A button of the settings: `reminders:daily` does what `/settings reminders daily` does (CH-1)."""
+    what, _, value = token.partition(":")
+    turn.reply = Reply(text="Changed." if what in times.WORDS else "")
+    settings(turn, f"{what} {value}", person)
 
 
 def _may_not(turn: Turn, person: Person) -> tuple[str, str] | None:

@@ -7,7 +7,17 @@ import re
 from bot.core import scope, spec_view, view
 from bot.core.capture import reference
 from bot.core.events import MessageReceived
-from bot.core.flows import injection, intake, phases, replying, spec, spec_beginning, spec_steps, threads
+from bot.core.flows import (
+    injection,
+    intake,
+    phases,
+    putting_off,
+    replying,
+    spec,
+    spec_beginning,
+    spec_steps,
+    threads,
+)
 from bot.core.flows.words import carries_on, pleasantry, puts_off, yes_or_no
 from bot.core.model import Material, MessageRef, Person
 from bot.core.own_words import unquoted
@@ -55,6 +65,8 @@ def message(turn: Turn, session: Session, event: MessageReceived, ref: MessageRe
             turn.tell("Added to your request.", phases.ahead(turn, session).words, session=session)
             return
     session = injection.note(turn, session, event.person, event.text, event.materials)
+    if not event.materials and putting_off.unfinished(turn, session, event, event.ref):
+        return
     own = unquoted(event.text)
     if not own:
         turn.tell("Quoted words decide nothing here; please answer in your own.", session=session)

@@ -22,9 +22,9 @@ def _classes(text: str, book: PhraseBook) -> list[frozenset[str]] | None:
     while at < len(tokens):
         matches = book.at(tokens, at)
         if matches:
-            end = max(end for end, _ in matches.values())
-            found.append(frozenset(name for name, (stop, _) in matches.items() if stop == end))
-            at = end
+            longest = max(length for length, _ in matches.values())
+            found.append(frozenset(name for name, (length, _) in matches.items() if length == longest))
+            at += longest
         elif tokens[at].kind in ("mark", "line", "para"):
             at += 1
         else:

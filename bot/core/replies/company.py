@@ -61,8 +61,8 @@ def in_company(msg: Message, statements: Sequence[Statement]) -> list[Statement]
 
 def conditioned(msg: Message, statements: Sequence[Statement]) -> list[Statement]:
     """ "If 2 is B then 1 is A": neither is said; what the condition is for ends with the first item behind it."""
-    places = msg.places("conditional")
-    told = msg.places("past")
+    places = frozenset(msg.places("conditional"))
+    told = msg.has("past")
     if not places and not told:
         return list(statements)
     out: list[Statement] = []
@@ -84,7 +84,7 @@ def conditioned(msg: Message, statements: Sequence[Statement]) -> list[Statement
                 then = any(msg.any_at(("lead", "and"), k) == statement.first for k in range(at, statement.first))
                 last = at if spoken > at or then else last
                 statement = replace(statement, forced="conditional")
-            elif told and any(start <= k < _first_item(statements, start) for k in told):
+            elif told and msg.places("past", start, _first_item(statements, start)):
                 statement = replace(statement, hedged=True)  # "last time we chose 1: A"
         out.append(statement)
     return out

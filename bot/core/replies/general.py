@@ -24,6 +24,9 @@ _COVER: Final = (
     "option", "for", "everywhere", "number", "unsure", "carry_on",
 )  # fmt: skip
 
+_TAKING: Final = ("accept", "recommended", "delegate")  # without one of these nothing is accepted
+_SOME: Final = ("rest", "first_few", "last_few")  # questions that are named without a number
+_EVERY: Final = ("all", "everywhere", "both")
 _TAKES: Final = (
     "withdraw", "reject", "skip", "unsure", "explain", "later", "leave", "agree", "negate", "negative", "discuss",
     "both",
@@ -38,25 +41,31 @@ _BEGINS_SAME: Final = _LEADS | {"ordinal"}
 
 def value_first(msg: Message, i: int, inside: bool = False) -> Statement | None:
     """ "B for 1", "skip 2 and 3", "not sure about 3", "second option for 3", "defaults for the rest"."""
+    if not msg.roman and msg.number_after(i) >= msg.count and msg.next(_SOME, i) >= msg.count:
+        return None
     found = msg.found(i)
     for name in () if _TAKES_NUMBERS.isdisjoint(found) else _TAKES:
-        if name not in found or found[name][0] < msg.at("cancel", i) or (inside and name in ("agree", "negate")):
+        if name not in found or (inside and name in ("agree", "negate")):
             continue
-        if name in ("agree", "both") and not msg.at("for", found[name][0]):
+        named = i + found[name][0]
+        if named < msg.at("cancel", i):
             continue
-        named = found[name][0]
+        if name in ("agree", "both") and not msg.at("for", named):
+            continue
         if name == "discuss" and (named >= msg.count or not (msg.tokens[named].value >= 0 or msg.at("item", named))):
             continue
-        j = skip_fill(msg, found[name][0])
-        at = skip_leads(msg, found[name][0], msg.count)
+        j = skip_fill(msg, named)
+        at = skip_leads(msg, named, msg.count)
         if name == "negative" and not msg.letter(at):
             continue
         if name in ("negate", "negative") and msg.letter(at) and (joint := msg.at("for", at + 1)):
             return numbered_tail(msg, i, i, at + 1, joint, "negative")
-        statement = numbered_tail(msg, i, i, found[name][0], j, name)
+        statement = numbered_tail(msg, i, i, named, j, name)
         if statement is not None:
             return statement
-    if (known := _taken_up(msg, i) or _either(msg, i)) is not None:
+    if "take_up" in found and (put := _taken_up(msg, i)) is not None:
+        return put
+    if "alternative" in found and (known := _either(msg, i)) is not None:
         return known
     if _BEGINS_VALUE.isdisjoint(found) and not msg.letter(i) and msg.tokens[i].fold not in msg.labelled:
         return None
@@ -114,9 +123,9 @@ def _either(msg: Message, i: int) -> Statement | None:
 
 def _ranked(msg: Message, i: int, at: int) -> int:
     """ "Option 2 for 1": past the option's number."""
-    if not any(msg.at("option", k) == at for k in range(i, at)) or at >= msg.count:
+    if at >= msg.count or msg.tokens[at].kind != "num" or not msg.at("for", at + 1):
         return 0
-    return at + 1 if msg.tokens[at].kind == "num" and msg.at("for", at + 1) else 0
+    return at + 1 if any(msg.at("option", k) == at for k in range(i, at)) else 0
 
 
 def _left_alone(msg: Message, i: int) -> bool:
@@ -217,6 +226,8 @@ def rest_at(msg: Message, i: int) -> Statement | None:
 
 def same_at(msg: Message, i: int) -> Statement | None:
     """ "all A", "B for all", "B everywhere"."""
+    if msg.next(_EVERY, i) >= msg.count:
+        return None
     stop = msg.any_at(("all", "everywhere"), i) or (msg.at("both", i) if len(msg.open) == 2 else 0)
     if stop:
         j = stop
@@ -248,7 +259,7 @@ def same_at(msg: Message, i: int) -> Statement | None:
 
 def accept_at(msg: Message, i: int, inside: bool) -> Statement | None:
     """Words that name the recommendations, use the verb, or leave the choice to the bot."""
-    if i < msg.fruitless or msg.at("asks_recommended", i):
+    if i < msg.fruitless or msg.next(_TAKING, i) >= msg.count or msg.at("asks_recommended", i):
         return None
     if (greeted := msg.at("polite", i)) and msg.is_mark(greeted, ",") and msg.agrees(i) < greeted:
         return None
@@ -258,16 +269,16 @@ def accept_at(msg: Message, i: int, inside: bool) -> Statement | None:
     while j < msg.count:
         found = msg.found(j)
         if "content" in found:
-            j = found["content"][0]
+            j += found["content"][0]
             continue
-        if "all" in found and msg.at("except", found["all"][0]) and (taken or named):
-            j = end = found["all"][0]
+        if "all" in found and (taken or named) and msg.at("except", j + found["all"][0]):
+            j = end = j + found["all"][0]
             break
         if "except" in found or msg.is_break(j) or (end and msg.limits(j) and "negate" not in found):
             break
         if end and ("later" in found or "put_off" in found) and not msg.any_at(_COVER, j):
             break
-        if (named or taken) and "for" in found and (scoped := _scoped(msg, i, j)) is not None:
+        if (named or taken or delegated) and "for" in found and (scoped := _scoped(msg, i, j)) is not None:
             return scoped
         if msg.is_separator(j) or msg.is_mark(j, "-"):
             if not end and msg.is_mark(j, ",") and not (named or taken or delegated):
@@ -284,11 +295,11 @@ def accept_at(msg: Message, i: int, inside: bool) -> Statement | None:
         if "delegate" in found and msg.acts(j):
             break
         if "hedge" in found and not end and not msg.any_at(_COVER, j):
-            narrowed, j = True, found["hedge"][0]
+            narrowed, j = True, j + found["hedge"][0]
             continue
         if "negate" in found and not (named or delegated):
             negated = True
-            j = found["negate"][0]
+            j += found["negate"][0]
             continue
         if msg.at("and", j) and end and not msg.any_at(("agree", "accept", "recommended"), msg.at("and", j)):
             break
@@ -299,7 +310,7 @@ def accept_at(msg: Message, i: int, inside: bool) -> Statement | None:
             stop = j + 1
         if not stop:
             break
-        longest = {name for name in found if found[name][0] == stop}
+        longest = {name for name, (length, _) in found.items() if j + length == stop}
         doubted = (doubted or "unsure" in longest) and not msg.is_separator(stop if stop < msg.count else j)
         named = named or "recommended" in longest
         delegated = delegated or "delegate" in longest

@@ -37,13 +37,14 @@ from bot.core.replies.items import (
     turned,
 )
 from bot.core.replies.message import Message
-from bot.core.replies.numbering import Numbers, begins_value, bind_at, goes_on, numbers_at
+from bot.core.replies.numbering import Numbers, begins_value, bind_at, goes_on, numbers_at, skip_fill
 from bot.core.replies.retract import asked_aside, hedged_first, taken_back, told_after
 from bot.core.replies.statement import Place, Statement
 from bot.core.replies.value import letter_ends, skip_leads
 
 _GIVEN: Final = frozenset(("missed", "change"))
 _EXCEPTED: Final = ("letter", "ordinal", "recommended", "skip", "later", "unsure", "put_off")
+_NAMED: Final = ("letter", "other", "recommended")
 _PUT_ASIDE: Final = ("discuss", "later", "unsure", "explain")
 _OPENERS: Final = "\"“”„«‘'「『([{|<*~•#-"
 
@@ -270,14 +271,16 @@ class Parser:
         msg = self.msg
         found = msg.found(i)
         if found:
-            if place != "mid" and msg.at("correct", i) > i + 1 and (open_item is None or place == "line"):
-                return Statement("correct", i, i, msg.at("correct", i))
-            if (barred := except_at(msg, i, self._said_before)) is not None:
+            stop = i + found["correct"][0] if "correct" in found else 0
+            if place != "mid" and stop > i + 1 and (open_item is None or place == "line"):
+                return Statement("correct", i, i, stop)
+            if self._said_before is not None and (barred := except_at(msg, i, self._said_before)) is not None:
                 return barred
-            if open_item is None or place != "mid":
-                aside = taken_back(msg, i) or (None if open_item else hedged_first(self, i, place))
-                if aside is not None:
-                    return aside
+            retracts = "retract" in found and (open_item is None or place != "mid")
+            if retracts and (aside := taken_back(msg, i)) is not None:
+                return aside
+            if "hedge" in found and open_item is None and (aside := hedged_first(self, i, place)) is not None:
+                return aside
         if open_item is not None and place in ("sep", "conn", "done") and not self._opens(open_item, i):
             if (asked := asked_aside(msg, i)) is not None:
                 return asked
@@ -309,12 +312,12 @@ class Parser:
                 return statement
         if not found:
             return None
-        if "force_quit" in found:
-            return Statement("force_quit", i, i, found["force_quit"][0])
+        if "force_quit" in found and not msg.at("recommended", skip_fill(msg, i + found["force_quit"][0])):
+            return Statement("force_quit", i, i, i + found["force_quit"][0])
         if "except" in found and (not inside or self._last == 0):
-            return Statement("except", i, i, found["except"][0])
-        if "correct" in found and (not inside or self._answers_after(found["correct"][0])):
-            return Statement("correct", i, i, found["correct"][0])
+            return Statement("except", i, i, i + found["except"][0])
+        if "correct" in found and (not inside or self._answers_after(i + found["correct"][0])):
+            return Statement("correct", i, i, i + found["correct"][0])
         return accept_at(self.msg, i, inside) or (None if inside else cancel_at(self.msg, i))
 
     def after_doubt(self, i: int, place: Place) -> Statement | None:
@@ -322,18 +325,21 @@ class Parser:
 
     def numbers_statement(self, i: int, place: Place) -> Statement | None:
         msg = self.msg
-        given = place != "mid" and not _GIVEN.isdisjoint(msg.found(i))
-        if given and (later := supplied(msg, i) or changed_at(msg, i)) is not None:
-            return later
-        if msg.any_at(("skip", "unsure", "later"), i) > msg.any_at(("item", "for", "article", "number"), i) > 0:
-            return None  # "no answer for 2"
-        if (
-            place != "done"
-            and msg.tokens[i].kind == "num"
-            and msg.glued(i)
-            and msg.tokens[i - 1].letter in msg.offered
-        ):
+        found = msg.found(i)
+        token = msg.tokens[i]
+        if found:
+            given = place != "mid" and not _GIVEN.isdisjoint(found)
+            if given and (later := supplied(msg, i) or changed_at(msg, i)) is not None:
+                return later
+            put = msg.any_at(("skip", "unsure", "later"), i)
+            if put and put > msg.any_at(("item", "for", "article", "number"), i) > 0:
+                return None  # "no answer for 2"
+        elif token.kind != "num" and not msg.roman and token.fold not in "a([":
+            return None
+        if place != "done" and token.kind == "num" and msg.glued(i) and msg.tokens[i - 1].letter in msg.offered:
             return None  # "B1": the letter came first
+        if place == "mid" and i < self._listed and self._is_passed(i):
+            return None
         running = place == "mid" or (place == "done" and bool(msg.at("for", i)))
         numbers = numbers_at(self.msg, i, alone=i < self._listed, inside=running)
         if numbers is not None and place != "mid" and (aside := told_after(msg, i, numbers)) is not None:
@@ -348,9 +354,8 @@ class Parser:
     def _item(self, first: int, numbers: Numbers, place: Place) -> Statement | None:
         """Whether these numbers begin an item here, by what binds them and what follows."""
         msg = self.msg
-        unlettered = not msg.lettered or msg.lettered[-1] < numbers.end
-        if place == "mid" and not self.items and unlettered and not excepting(self.out):
-            return None  # the first item found in running text is a letter
+        if place == "mid" and not (self._may_follow(numbers) or excepting(self.out)):
+            return None
         spoken = numbers.end < msg.count and msg.tokens[numbers.end].kind == "word"
         if spoken and (named := msg.at("item", numbers.end)) and core_at(msg, named, loose=True) == "letter":
             numbers.end, numbers.noun = named, True  # "на 2 вопрос ответ C"
@@ -370,12 +375,19 @@ class Parser:
             core = "letter"
         if numbers.word and not bound and core == "letter" and reads_on(msg, start):
             return None  # Russian "раз в неделю": the letter is a preposition
-        item = Statement("item", first, start, start, numbers.values, glued=glued, bound=bound, ranged=numbers.ranged)
         following = numbers.values[0] == self._last + 1
+        excepts = excepting(self.out)
+        if (
+            place == "mid"
+            and self.items
+            and len(numbers.values) == 1
+            and not (following or excepts or core in _NAMED or msg.at("becomes", start))
+        ):
+            return None
+        item = Statement("item", first, start, start, numbers.values, glued=glued, bound=bound, ranged=numbers.ranged)
         if not bind and len(numbers.values) > 1 and (every := msg.at("all", start)) and msg.letter(every):
             start = item.start = item.end = every  # "1, 2, 3 all B"
             core = core_at(msg, start, loose=True)
-        excepts = excepting(self.out)
         if (stop := msg.at("becomes", start)) and msg.at("correct", start) == stop:
             start = item.start = item.end = stop
             item.changed, bound, core = True, True, core_at(self.msg, start, loose=False)
@@ -417,7 +429,7 @@ class Parser:
             if strung and known and following and core in ("", "later") and not msg.at("unit", start):
                 item.weak = True
                 return item
-            if not known or not (following or (numbers.noun and core in ("letter", "other", "recommended"))):
+            if not known or not (following or (numbers.noun and core in _NAMED)):
                 return None
             if core in ("letter", "recommended", "skip"):
                 return item if bound or self._unbound else None  # "1: Wing 2B, 2: A"
@@ -461,6 +473,27 @@ class Parser:
         if fresh and self.out and settled(msg, self.out[-1], first, self._weak_style):
             return item
         return None
+
+    def _is_passed(self, i: int) -> bool:
+        """Whether the number here was tried with its noun, to no avail, and is not the next in order."""
+        msg = self.msg
+        token = msg.tokens[i]
+        if token.kind != "num" or not self.items or token.value == self._last + 1 or excepting(self.out):
+            return False
+        return i + 1 >= msg.count or not (msg.tokens[i + 1].letter or msg.tokens[i + 1].kind == "word")
+
+    def _may_follow(self, numbers: Numbers) -> bool:
+        """Whether an item may begin with these numbers in running text, by what is cheap to tell: the first item
+        there is a letter, a later one is the next in order, named by a noun, or has a letter glued to it."""
+        msg = self.msg
+        if not self.items:
+            return bool(msg.lettered) and msg.lettered[-1] >= numbers.end
+        if numbers.noun or numbers.values[0] == self._last + 1:
+            return numbers.values[0] in msg.by_number or msg.glued(numbers.end)
+        following = msg.tokens[numbers.end] if numbers.end < msg.count else None
+        if following is None:
+            return False
+        return bool(following.letter) or (following.kind == "word" and bool(msg.at("item", numbers.end)))
 
     def _answers_after(self, i: int) -> bool:
         """Whether a correction mark inside an item's line leads to another item: "…, no wait, 2: C"."""

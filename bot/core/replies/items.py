@@ -227,14 +227,15 @@ def refers(msg: Message, out: Sequence[Statement], i: int, numbers: Numbers, pla
         return True  # "the last two", "the other two"
     if msg.glued(i) and msg.tokens[i - 1].letter and msg.tokens[i - 1].letter not in msg.offered:
         return True  # "v2"
-    items = [s for s in out[-3:] if s.kind == "item"]
     if place == "mid" and msg.tokens[i].fold in "#№":
-        return not any(msg.tokens[s.first].fold == msg.tokens[i].fold for s in items)
+        return not any(msg.tokens[s.first].fold == msg.tokens[i].fold for s in out[-3:] if s.kind == "item")
     shortened = i > 1 and msg.is_mark(i - 1, ".") and msg.is_word(i - 2) and not msg.letter(i - 2)  # "cf. 2.a"
     if numbers.noun or not (place == "mid" or (place == "sep" and shortened)):
         return False
     dotted = msg.is_mark(numbers.end, ".") and msg.glued(numbers.end + 1) and bool(msg.letter(numbers.end + 1))
-    return dotted and not any(msg.is_mark(s.start - 1, ".") and msg.glued(s.start) for s in items)
+    return dotted and not any(
+        s.kind == "item" and msg.is_mark(s.start - 1, ".") and msg.glued(s.start) for s in out[-3:]
+    )
 
 
 def label_ends(msg: Message, item: Statement | None, i: int) -> bool:

@@ -25,9 +25,15 @@ SEPARATORS: Final = frozenset(",;/|、。.!?…·")
 _BREAKS: Final = frozenset(("line", "para"))
 _QUOTES: Final = frozenset("\"“”„«»‘’'`「」『』{}<>")
 _NO_MATCH: Final[Match] = (0, 0)
+_IN_WORDS: Final = ("number", "ordinal", "last")
 # Lower-case letters that are words of their own in some language (y, e, o, и …): with a plain word after
 # them they begin a sentence.
 WORDLIKE: Final = frozenset("eyoiuавсik")
+
+
+def _longer(found: Mapping[str, Match]) -> Mapping[str, Match]:
+    """Without the phrases that are one word long."""
+    return {name: match for name, match in found.items() if match[0] > 1}
 
 
 def _is_hangul(sign: str) -> bool:
@@ -38,10 +44,12 @@ class Message:
     """A tokenised message and the slots it may be about. Positions are token indices."""
 
     __slots__ = (
+        "_ahead",
         "_asked",
         "_clauses",
         "_found",
         "_lines",
+        "_number_ahead",
         "_places",
         "attached",
         "book",
@@ -83,6 +91,8 @@ class Message:
         self.yes: dict[tuple[int, int], bool] = {}  # stretches: whether they are made of words of a yes
         self.number_list: NumberList | None = None  # the one read last
         self._asked: list[bool] | None = None
+        self._ahead: dict[tuple[str, ...], tuple[int, int]] = {}  # what `next` said last: from where, and where
+        self._number_ahead = (0, -1)  # the same of `number_after`
         self.fruitless = 0  # up to here no acceptance begins; keeps repeated words linear
         self.roman = any(
             t.fold == "ii"
@@ -95,20 +105,22 @@ class Message:
         self._clauses: list[tuple[int, int]] | None = None
 
     def found(self, i: int) -> Mapping[str, Match]:
+        """The classes that have a phrase at `i`, each with the length of its longest one in tokens, and its value."""
         known = self._found[i]
         return self._look(i) if known is None else known
 
     def _look(self, i: int) -> Mapping[str, Match]:
         known = self.book.at(self.tokens, i)
         letter = self.tokens[i].letter
-        if known and letter and letter in self.offered and not self._reads_as_article(i) and not self._joins(i):
-            known = {name: match for name, match in known.items() if match[0] > i + 1}
-        if known and letter and self.glued(i) and self.tokens[i - 1].kind == "num" and i + 1 < self.count and (
-            self.tokens[i + 1].kind == "num" and self.tokens[i - 1].value in self.by_number
-        ):  # fmt: skip
-            known = {name: match for name, match in known.items() if match[0] > i + 1}  # "1b 2e 3a": no "and"
-        if "agree" in known and known["agree"][0] == i + 1 and self._syllable(i):
-            known = {name: match for name, match in known.items() if name != "agree" or match[0] > i + 1}
+        if known and letter:
+            if letter in self.offered and not self._reads_as_article(i) and not self._joins(i):
+                known = _longer(known)
+            elif self.glued(i) and self.tokens[i - 1].kind == "num" and i + 1 < self.count and (
+                self.tokens[i + 1].kind == "num" and self.tokens[i - 1].value in self.by_number
+            ):  # fmt: skip
+                known = _longer(known)  # "1b 2e 3a": no "and"
+        if "agree" in known and known["agree"][0] == 1 and self._syllable(i):
+            known = {name: match for name, match in known.items() if name != "agree"}
         self._found[i] = known
         return known
 
@@ -118,7 +130,7 @@ class Message:
             return False
         after = self.tokens[i + 1]
         goes_on = not after.spaced and _is_hangul(after.fold) and after.fold != self.tokens[i].fold
-        return goes_on and not any(name in ("agree", "polite") for name in self.book.at(self.tokens, i + 1))
+        return goes_on and self.book.at(self.tokens, i + 1).keys().isdisjoint(("agree", "polite"))
 
     def _reads_as_article(self, i: int) -> bool:
         """ "seguir com a B": a lower-case letter right before a capital one is the article."""
@@ -143,9 +155,9 @@ class Message:
         found = self._found[i]
         if found is None:
             found = self._look(i)
-        if not found or name not in found:
+        if name not in found:
             return 0
-        stop = found[name][0]
+        stop = i + found[name][0]
         return stop if end is None or stop <= end else 0
 
     def any_at(self, names: tuple[str, ...], i: int, end: int | None = None) -> int:
@@ -155,19 +167,12 @@ class Message:
         found = self._found[i]
         if found is None:
             found = self._look(i)
-        stop = 0
+        length = 0
         if found:
-            if len(found) < len(names):
-                for name, (candidate, _) in found.items():
-                    if candidate > stop and name in names and (end is None or candidate <= end):
-                        stop = candidate
-                return stop
             for name in names:
-                if name in found:
-                    candidate = found[name][0]
-                    if candidate > stop and (end is None or candidate <= end):
-                        stop = candidate
-        return stop
+                if name in found and (here := found[name][0]) > length and (end is None or i + here <= end):
+                    length = here
+        return i + length if length else 0
 
     def has(self, name: str) -> bool:
         """Whether the message holds a phrase of the class at all."""
@@ -185,12 +190,16 @@ class Message:
 
     def next(self, names: tuple[str, ...], start: int = 0) -> int:
         """The first position from `start` on where a phrase of one of the classes begins; `count` if none does."""
+        before = self._ahead.get(names)
+        if before is not None and before[0] <= start <= before[1]:
+            return before[1]
         places = self._all_places()
         first = self.count
         for name in names:
             known = places.get(name)
             if known and known[-1] >= start:
                 first = min(first, known[bisect_left(known, start)])
+        self._ahead[names] = (start, first)
         return first
 
     def _all_places(self) -> Mapping[str, list[int]]:
@@ -207,9 +216,12 @@ class Message:
 
     def number_after(self, i: int) -> int:
         """The first position from `i` on where digits or a number in words begin; `count` if none do."""
-        at = bisect_left(self.numeric, i)
-        digits = self.numeric[at] if at < len(self.numeric) else self.count
-        return min(digits, self.next(("number", "ordinal", "last"), i))
+        low, at = self._number_ahead
+        if not low <= i <= at:
+            k = bisect_left(self.numeric, i)
+            at = min(self.numeric[k] if k < len(self.numeric) else self.count, self.next(_IN_WORDS, i))
+            self._number_ahead = (i, at)
+        return at
 
     def letters_in(self, start: int, end: int) -> Sequence[int]:
         """The positions in [start, end) where an option letter may stand."""

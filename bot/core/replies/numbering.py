@@ -24,6 +24,7 @@ _AFTER_LIST: Final = (
     "copula",
 )  # fmt: skip
 _BEGINS: Final = frozenset(("item", "for", "article", "number", "ordinal", "last", "first_few", "last_few"))
+_SUFFIXES: Final = frozenset(("suffix", "item"))
 _RUNNING: Final = _BEGINS | {"except", "negate", "retract"}
 _MOST_NUMBERS: Final = 64  # no round has more; a longer list is not one
 
@@ -83,12 +84,16 @@ def numbers_at(
         end = few[1]
         values, ranged = list(range(1, few[0] + 1)), True
     while end < msg.count and len(values) < _MOST_NUMBERS and not alone:
-        joint = msg.any_at(("and", "or") if tail else ("and",), end) or (
-            end + 1 if msg.is_mark(end, "&+" if inside and not noun else ",&+、/") else 0
+        sign = msg.tokens[end].fold if msg.tokens[end].kind == "mark" else ""
+        said = msg.found(end)
+        joint = (msg.any_at(("and", "or") if tail else ("and",), end) if said else 0) or (
+            end + 1 if sign and sign in ("&+" if inside and not noun else ",&+、/") else 0
         )
         if tail and not joint and not (noun or word) and _next_bare(msg, end, values[-1]):
             joint = end
-        span = 0 if joint else (msg.at("to", end) or (end + 1 if msg.is_mark(end, "-~") else 0))
+        if not (joint or said or sign):
+            break
+        span = 0 if joint else (msg.at("to", end) or (end + 1 if sign and sign in "-~" else 0))
         if (
             span == end + 1
             and msg.glued(end)
@@ -97,7 +102,7 @@ def numbers_at(
             and msg.letter(span + 1)
         ):
             break  # "1b 2- 3a": nothing on 2
-        if msg.is_mark(end, ".") and msg.is_mark(end + 1, "."):
+        if sign == "." and msg.is_mark(end + 1, "."):
             span = end + 2
         if not joint and not span:
             break
@@ -127,16 +132,19 @@ def numbers_at(
 
 def _few_at(msg: Message, i: int) -> Numbers | None:
     """ "The last two", "前三题"."""
-    found = msg.found(i) if i < msg.count else {}
-    if "for" in found and "article" not in found:
-        i = found["for"][0]
-        found = msg.found(i) if i < msg.count else {}
+    found = msg.found(i) if i < msg.count else None
+    if found and "for" in found and "article" not in found:
+        i += found["for"][0]
+        found = msg.found(i) if i < msg.count else None
+    if not found:
+        return None
     name = "first_few" if "first_few" in found else "last_few"
     if name not in found:
         return None
-    stop, many = found[name]
+    length, many = found[name]
     if many > len(msg.slots):
         return None
+    stop = i + length
     shown = [slot.number for slot in msg.slots]
     values = shown[:many] if name == "first_few" else shown[-many:]
     return Numbers(tuple(values), msg.at("item", stop) or stop, noun=True, word=True, ranged=True)
@@ -187,16 +195,21 @@ def number_at(msg: Message, i: int, tail: bool = False) -> tuple[int, int, bool,
     """A question number at `i`: value, end, and whether it has a noun, a bracket, or is a word."""
     if i >= msg.count:
         return None
-    if msg.is_mark(i, "([") and i + 2 < msg.count and msg.tokens[i + 1].kind == "num" and msg.is_mark(i + 2, ")]"):
-        return msg.tokens[i + 1].value, i + 3, False, True, False
     kind = msg.tokens[i].kind
-    if kind != "num" and not msg.roman and msg.tokens[i].fold != "a" and _BEGINS.isdisjoint(msg.found(i)):
+    if kind == "num":
+        return msg.tokens[i].value, _past_suffix(msg, i + 1, word=False), False, False, False
+    if kind == "mark" and msg.is_mark(i, "([") and i + 2 < msg.count and msg.tokens[i + 1].kind == "num" and (
+        msg.is_mark(i + 2, ")]")
+    ):  # fmt: skip
+        return msg.tokens[i + 1].value, i + 3, False, True, False
+    if not msg.roman and msg.tokens[i].fold != "a" and _BEGINS.isdisjoint(msg.found(i)):
+        return None
+    numbered = i + 1 < msg.count and msg.tokens[i + 1].kind == "num"
+    if not numbered and not msg.roman and msg.number_after(i) > i + 7 * msg.book.longest:
         return None
     j = i
     noun = False
-    if kind != "num" and not msg.roman and msg.number_after(i) > i + 7 * msg.book.longest:
-        return None
-    for _ in range(0 if kind == "num" else 6):  # "the answer for 3", "my answer on question 2"
+    for _ in range(6):  # "the answer for 3", "my answer on question 2"
         stop = msg.any_at(("item", "for", "article"), j)
         named = msg.at("item", j) if stop else 0
         if not stop or (msg.letter(j) and not named):
@@ -230,18 +243,27 @@ def number_at(msg: Message, i: int, tail: bool = False) -> tuple[int, int, bool,
         word, j = True, stop
     else:
         return None
+    return value, _past_suffix(msg, j, word=word), noun, False, word
+
+
+def _past_suffix(msg: Message, j: int, *, word: bool) -> int:
+    """Past what may follow a number: "2nd", "第2题", "2번". `word`: the number was one."""
     for _ in range(3):
-        stop = msg.any_at(("suffix", "item"), j) if j < msg.count else 0
-        if not stop or (msg.at("item", j) == stop and not (word or msg.glued(j))):
+        if j >= msg.count or _SUFFIXES.isdisjoint(msg.found(j)):
             break
-        if stop < msg.any_at(("recommended", "delegate"), j) and msg.tokens[j].kind == "word":
+        stop = msg.any_at(("suffix", "item"), j)
+        kind = msg.tokens[j].kind
+        if kind == "mark" or (kind == "word" and not msg.glued(j) and not word):
             break
-        if msg.tokens[j].kind == "mark" or (msg.tokens[j].kind == "word" and not msg.glued(j) and not word):
+        named = msg.at("item", j) == stop
+        if named and not (word or msg.glued(j)):
             break
-        if msg.at("item", j) == stop and stop < msg.count and msg.tokens[stop].kind == "num":
+        if kind == "word" and stop < msg.any_at(("recommended", "delegate"), j):
+            break
+        if named and stop < msg.count and msg.tokens[stop].kind == "num":
             break
         j = stop
-    return value, j, noun, False, word
+    return j
 
 
 def _option_next(msg: Message, i: int) -> bool:
@@ -265,11 +287,12 @@ def bind_at(msg: Message, i: int) -> tuple[int, str]:
         else:
             break
         j += 1
-    if not bind:
-        stop = msg.at("suffix", j) if j < msg.count else 0
-        stop = 0 if stop < msg.any_at(("recommended", "delegate"), j) else stop  # Spanish "3 la que recomiendas"
-        return (stop, ":") if stop else (i, "")
-    return j, bind
+    if bind:
+        return j, bind
+    stop = msg.at("suffix", j)
+    if not stop or stop < msg.any_at(("recommended", "delegate"), j):  # Spanish "3 la que recomiendas"
+        return i, ""
+    return stop, ":"
 
 
 def _letter_next(msg: Message, i: int) -> bool:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from bot.core.replies.doubt import unfit
 from bot.core.replies.message import Message
 from bot.core.replies.value import asks
 
@@ -58,8 +59,13 @@ def aside(msg: Message, start: int, end: int) -> str:
     parts = [] if code else _clauses(msg, start, end)
     if len(parts) < 2:
         return code
-    codes = [_clause(msg, low, high) or ("question" if asks(msg, low, high) else "") for low, high in parts]
-    return min(codes, key=_WEIGHT.index) if all(codes) else ""
+    found: list[str] = []
+    for low, high in parts:
+        code = _clause(msg, low, high) or ("question" if asks(msg, low, high) else "")
+        if not code:
+            return ""
+        found.append(code)
+    return min(found, key=_WEIGHT.index)
 
 
 def postpones(msg: Message, start: int, end: int) -> bool:
@@ -102,6 +108,8 @@ def _clause(msg: Message, start: int, end: int) -> str:
         return ""
     if msg.at("offered", first, end):
         return "unclear"  # "the options don't fit": about them, whatever is said
+    if unfit(msg, first, end):
+        return "unclear"
     code = _spoken(msg, first, end) or _told(msg, first, end) or _ends(msg, first, end)
     if code or first == start:
         return code
@@ -201,9 +209,14 @@ def _ends(msg: Message, start: int, end: int) -> str:
         return ""
     short = end - start <= _LONGEST
     for k in range(max(start, end - 14), end):
+        found = msg.found(k)
+        if not found:
+            continue
         if msg.tokens[k].kind == "char":
             for name, code in _LAST:
-                if msg.at(name, k) == end and (k == start or name not in _WHOLE or _named(msg, start, k)):
+                if name in found and k + found[name][0] == end and (
+                    k == start or name not in _WHOLE or _named(msg, start, k)
+                ):  # fmt: skip
                     return code
         elif k > start and short and _left_to(msg, start, k, end):
             return "deferred"

@@ -91,6 +91,7 @@ WORD_CLASSES: Final[Mapping[str, str]] = {
     "suffix": "what may follow a number: st, nd, and the particles of Korean, Japanese, Chinese",
     "option": "a noun for an option: option, letter",
     "for": "between value and number, or before a number: for, on",
+    "said_for": "between own words and the number of their question: for",
     "commit": "commits to a choice, in the middle of a sentence too: lets go with",
     "otherwise": "what is left of the same question, not the other questions: otherwise",
     "lead": "words before a value that add nothing: I take, is, let's go with",
@@ -125,6 +126,11 @@ WORD_CLASSES: Final[Mapping[str, str]] = {
     "judged": "what is said of a question or its options: is a good question, doesn't apply",
     "to_bot": "what the bot is asked to do with the conversation: remind me, show the options",
     "closing": "how a letter ends: best regards",
+    "occasion": "what people gather for or are away for, so that an answer may wait for it: board meeting, lunch",
+    "awaits": "begins what is waited for: after, once",
+    "ended": "ends what is waited for, in scripts where it comes last: 之后, のあと",
+    "nothing": "no option at all, before a verb of fitting: nothing",
+    "fits": "whether something fits, of the options: works, suits",
     # words that change nothing
     "polite": "greetings, thanks, please",
     "filler": "function words allowed in an acceptance: with, your, of, the",
@@ -167,8 +173,11 @@ _PLAIN_WORDS: Final = re.compile("[a-z]+(?: [a-z]+)*")
 _CHARACTERS: Final = re.compile("[\u3041-\u3096\u30a1-\u30f6\u4e00-\u9fff\uac00-\ud7a3]+")
 _JAMO: Final = re.compile("[\u3131-\u318e]+")  # "ㅇㅇ" reaches the grammar normalised
 
-Match = tuple[int, int]  # where the phrase ends (token index), and its value (0 where the class has none)
+Match = tuple[int, int]  # how many tokens long the phrase is, and its value (0 where the class has none)
 _NOTHING: Final[Mapping[str, Match]] = {}
+_ENDS: Final = ""  # in a node of the trie: the classes that have a phrase ending there, with its value
+_FOUND: Final = " "  # in a node: what is found where the walk ends there (no token is a blank)
+_LAST: Final = "  "  # in a node: the same for the words that end a phrase below it, by word
 
 
 class PhraseBook:
@@ -209,33 +218,41 @@ class PhraseBook:
         self.longest = max(self.longest, len(words))
         for word in words:
             node = node.setdefault(word, {})
-        node.setdefault("", {})[name] = value
+        node.setdefault(_ENDS, {})[name] = value
 
     def at(self, tokens: Sequence[Token], start: int) -> Mapping[str, Match]:
-        """The classes that have a phrase at `start`, each with its longest one."""
-        node = self._root.get(tokens[start].fold)
-        if node is None:
-            node = self._forgive(tokens[start], self._root)
-            if node is None:
-                return _NOTHING
-        found: dict[str, Match] = {}
-        end = start + 1
+        """The classes that have a phrase at `start`, each with its longest one.
+
+        The same phrases give the same mapping, which is made once and is not to be changed.
+        """
+        node = self._root
+        found = _NOTHING
+        end = start
         count = len(tokens)
-        while True:
-            ends = node.get("")
-            if ends is not None:
-                for name, value in ends.items():
-                    found[name] = (end, value)
-            if end >= count:
-                return found
+        while end < count:
             token = tokens[end]
-            following = node.get(token.fold)
+            word = token.fold
+            if not word:
+                return found  # an apostrophe that counts as a letter
+            exact = node.get(word)
+            following: dict[str, Any] | None = exact or self._forgive(token, node)
             if following is None:
-                following = self._forgive(token, node)
-                if following is None:
-                    return found
-            node = following
+                return found
             end += 1
+            if len(following) == 1 and _ENDS in following:  # nothing goes on from here; other phrases end here too
+                last: dict[str, Mapping[str, Match]] = node.setdefault(_LAST, {})
+                known = last.get(word)
+                if known is None:
+                    known = _together(following, found, end - start)
+                    if exact:
+                        last[word] = known
+                return known
+            node = following
+            known = node.get(_FOUND)
+            if known is None:
+                known = node[_FOUND] = _together(node, found, end - start)
+            found = known
+        return found
 
     def _forgive(self, token: Token, node: dict[str, Any]) -> dict[str, Any] | None:
         """The branch for a word with slipped keys ("recomendations"), or None."""
@@ -250,13 +267,19 @@ class PhraseBook:
         return None
 
 
+def _together(node: Mapping[str, Any], before: Mapping[str, Match], length: int) -> Mapping[str, Match]:
+    """What is found on the way to a node, and in it."""
+    ends = node.get(_ENDS)
+    return before if ends is None else {**before, **{name: (length, value) for name, value in ends.items()}}
+
+
 def _share_ends(node: dict[str, Any], ends: dict[tuple[tuple[str, int], ...], dict[str, Any]]) -> None:
     """Phrases that end alike and go on nowhere share one end: most do, and it keeps the book small."""
     for word, following in node.items():
-        if word == "":
+        if word == _ENDS:
             continue
-        if len(following) == 1 and "" in following:
-            node[word] = ends.setdefault(tuple(following[""].items()), following)
+        if len(following) == 1 and _ENDS in following:
+            node[word] = ends.setdefault(tuple(following[_ENDS].items()), following)
         else:
             _share_ends(following, ends)
 

@@ -108,7 +108,7 @@ def _numbers(tokens: Sequence[Token], at: int, book: PhraseBook) -> list[int]:
         while joined < len(tokens) and tokens[joined].fold in (",", "&", "+", "/"):
             joined += 1
         if joined < len(tokens) and (word := book.at(tokens, joined).get("and")) is not None:
-            joined = word[0]
+            joined += word[0]
         after = joined + 1
         if joined == i or joined >= len(tokens) or tokens[joined].kind != "num":
             return found
@@ -145,11 +145,11 @@ def _classes(tokens: Sequence[Token], book: PhraseBook) -> list[frozenset[str]] 
     at = 0
     while at < len(tokens):
         here = book.at(tokens, at)
-        known = {name: end for name, (end, _) in here.items() if name in _AROUND}
+        known = {name: length for name, (length, _) in here.items() if name in _AROUND}
         if known:
-            end = max(known.values())
-            found.append(frozenset(name for name, stop in known.items() if stop == end))
-            at = end
+            longest = max(known.values())
+            found.append(frozenset(name for name, length in known.items() if length == longest))
+            at += longest
         elif tokens[at].kind in ("mark", "line", "para") and tokens[at].fold not in ("?", "？"):
             at += 1
         else:
@@ -173,7 +173,7 @@ def _words(norm: str, tokens: Sequence[Token], start: int, end: int, book: Phras
             (
                 (at, "except" in here)
                 for at in range(max(start, end - 5), end)
-                if (here := {n for n, (stop, _) in book.at(tokens, at).items() if stop == end})
+                if (here := {n for n, (length, _) in book.at(tokens, at).items() if at + length == end})
                 and ("except" in here or here & _SMALL)
             ),
             None,

@@ -9,7 +9,8 @@ particle-gluing script (Han, kana, Hangul), `mark` one sign or arrow, `line` a l
 and apostrophes do not matter to somebody typing on a phone.
 
 Every alternative of the pattern is bounded or excludes its own terminator, so that the stage is linear in the
-length of the message.
+length of the message. A number or word that what follows it shows to be nothing else is taken before the longer
+alternatives are tried.
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ _MARKS: Final = "\u0300-\u036f\u064b-\u065f\u0670\u0900-\u0903\u093a-\u094f\u096
 _LETTER: Final = rf"[^\W\d_{_CJK}]"
 
 _CHAR: Final = rf"(?P<char>[{_CJK}])"
+_PLAIN_NUM: Final = r"(?P<digits>\d+(?=[^\W\d_]|\n|[ ]\w|$))"
+_PLAIN_WORD: Final = r"(?P<letters>[A-Za-z]+(?=[ \n,;?!)]|$))"
+_SIGN: Final = r"(?P<sign>[^\w\s\-=~–—>→\[/$€£¥₹+@])"  # what no longer alternative begins with
 _MAIL: Final = r"(?<![\w.+\-])[\w.+\-]{1,64}@[\w\-]{1,63}\.[\w.\-]{1,63}"
 
 
@@ -38,7 +42,7 @@ def _pattern(first: str, mail: str, char: str, letter: str) -> re.Pattern[str]:
         {mail}
         | (?<![^\W\d_])[A-Za-z]:\\[^\s]*
         | (?<!\S)/[\w.\-]+(?:/[\w.\-]*)*
-        | [$€£¥₹]\s?\d[\d.,]* | \d+\s?[%€£₹°]
+        | [$€£¥₹][^\S\n]?\d[\d.,]* | \d+[^\S\n]?[%€£₹°]
         | \d{{1,3}}(?:,\d{{3}})+(?!\d) | \d+\.\d[\w.]*
         | \d{{1,4}}[/.\-]\d{{1,2}}[/.\-]\d{{1,4}}(?!\w)(?!\s?[:=]\s?[A-Za-z]\b) | \d{{1,2}}/\d{{1,2}}(?!\s?[:=\w]|/\d)
         | \d{{3,}}-\d{{3,}} | \d{{1,2}}:\d{{2}}(?!\w)
@@ -55,7 +59,7 @@ def _pattern(first: str, mail: str, char: str, letter: str) -> re.Pattern[str]:
 
 
 # Only a mail address can begin with a character of the unspaced scripts: without its sign they are looked at first.
-_PLAIN: Final = _pattern(f"{_CHAR} |", "", "", r"[^\W\d_]")
+_PLAIN: Final = _pattern(f"{_CHAR} | {_PLAIN_NUM} | {_PLAIN_WORD} | {_SIGN} |", "", "", r"[^\W\d_]")
 
 
 @cache
@@ -76,6 +80,10 @@ _BY_ORDER: Final = {
     for i, letter in enumerate(row)
     if letter not in _SHAPES
 }
+
+
+# Signs that count as one another.
+_SIGNS: Final = {**dict.fromkeys("-–—−‐‑‒", "-"), **dict.fromkeys("→⇒➡", "->"), **dict.fromkeys("～〜∼", "~")}
 
 
 class Token:
@@ -116,31 +124,33 @@ def tokenize(text: str) -> list[Token]:
     last = 0
     foreign = False
     for found in (_addressed() if "@" in text else _PLAIN).finditer(text):
-        kind = found.lastgroup or "mark"
+        kind = found.lastgroup
         start, end = found.span()
-        body = found.group()
+        body = text[start:end]
         spaced = start > last
         last = end
-        if kind == "word":
-            token = Token(kind, fold(body), start, end, spaced)
-            if len(body) == 1:
+        if kind == "char":
+            token = Token(kind, body, start, end, spaced)
+        elif kind == "num" or kind == "digits":
+            token = Token("num", body, start, end, spaced)
+            token.value = int(body) if end - start < 6 else 999_999
+        elif kind == "word" or kind == "letters":
+            token = Token("word", fold(body), start, end, spaced)
+            if end - start == 1:
                 token.fold = "é" if body in "éèÉÈ" else token.fold  # Portuguese "is", which "e" (and) is not
                 token.lower = body.islower()
                 upper = body.upper()
                 token.letter = upper if len(upper) == 1 else ""  # ß is SS: no letter of any list
                 foreign = foreign or not body.isascii()
-        elif kind == "num":
-            token = Token(kind, body, start, end, spaced)
-            token.value = int(body) if len(body) < 6 else 999_999
         elif kind == "line":
             token = Token("para" if body.count("\n") > 1 else "line", "\n", start, end, True)
-        elif kind == "mark" and body > "\u2190" and len(tokens) > 1 and tokens[-1].fold == tokens[-2].fold == body:
-            tokens[-1].end = end  # a long row of one emoji says no more than two of them
-            continue
-        elif kind == "mark":
-            token = Token(kind, _mark(body), start, end, spaced)
+        elif kind == "sign" or kind == "mark":
+            if body > "\u2190" and len(tokens) > 1 and tokens[-1].fold == tokens[-2].fold == body:
+                tokens[-1].end = end  # a long row of one emoji says no more than two of them
+                continue
+            token = Token("mark", _SIGNS.get(body, "->" if end - start > 1 else body), start, end, spaced)
         else:
-            token = Token(kind, body.casefold(), start, end, spaced)
+            token = Token(kind or "mark", body.casefold(), start, end, spaced)
         tokens.append(token)
     if foreign:
         _settle_letters(tokens)
@@ -151,16 +161,6 @@ def tokenize(text: str) -> list[Token]:
 def folded_words(label: str) -> tuple[str, ...]:
     """The words of an option's text as they are compared."""
     return tuple(token.fold for token in tokenize(label))
-
-
-def _mark(body: str) -> str:
-    if body in "-–—−‐‑‒":
-        return "-"
-    if len(body) > 1 or body in "→⇒➡":
-        return "->"
-    if body in "～〜∼":
-        return "~"
-    return body
 
 
 def _settle_letters(tokens: list[Token]) -> None:

@@ -170,6 +170,8 @@ def below_numbers(msg: Message) -> Reading | None:
 
 def by_labels(msg: Message) -> Reading | None:
     """The text of one option for each open question, in order."""
+    if not msg.labelled:
+        return None
     parts = _listed(msg)
     if len(parts) < 2 or len(parts) != len(msg.open):
         return None
@@ -207,7 +209,7 @@ def _answer(slot: Slot, value: Value) -> Reading:
     answers: dict[int, ItemReading] = {}
     errors: list[ItemError] = []
     _put(slot, value, answers, errors)
-    return Reading(kind="answers", answers=answers, errors=tuple(errors))
+    return Reading(kind="answers", answers=answers, errors=tuple(errors), proposals=wording.kept([(slot, value)]))
 
 
 def bare(msg: Message) -> Reading | None:

@@ -177,7 +177,9 @@ def _pasted(text: str, pack: Pack) -> list[tuple[Pasted, Span]]:
     found = []
     for number, pasted in enumerate(pack.phases.pasted):
         ids = {lexicon.identity(f"p{number}.{place}") for place in range(len(pasted.any))}
-        hits = [(tokens[at].start, identity) for at, span in enumerate(spans) for identity in ids & span.keys()]
+        hits = [
+            (tokens[at].start, identity) for at, span in enumerate(spans) if span for identity in ids & span.keys()
+        ]
         if len({identity for _, identity in hits}) >= pasted.need:
             first, last = hits[0][0], hits[-1][0]
             start = max((p.start for p in parts if p.start <= first), default=0)

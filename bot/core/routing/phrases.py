@@ -196,23 +196,24 @@ class Lexicon:
         """Every phrase that occurs; hidden words are passed over, as if they were not there."""
         places = _Places(tokens, spans, hidden)
         present = places.where.keys()
-        possible: dict[int, list[Phrase]] = {}
+        # Of each phrase that can occur what is behind its first word, without what may be missing and is.
+        possible: dict[int, list[tuple[Phrase, list[Element]]]] = {}
         for identity in present:
             possible[identity] = [
-                phrase
+                (phrase, [e for e in phrase.elements[1:] if not e.ids.isdisjoint(present)])
                 for phrase in self._by_first.get(identity, ())
                 if all(e.optional or not e.ids.isdisjoint(present) for e in phrase.elements)
             ]
         found: list[Match] = []
         for at, here in enumerate(spans):
-            if hidden[at]:
+            if not here or hidden[at]:
                 continue
             tried: set[str] = set()  # several classes of a word may begin the same phrase
             for identity in here:
-                for phrase in possible[identity]:
+                for phrase, rest in possible[identity]:
                     if (opens[at] or not phrase.opens) and phrase.key not in tried:
                         tried.add(phrase.key)
-                        hit = _match(phrase, at, places)
+                        hit = _match(phrase, rest, at, places)
                         if hit is not None:
                             found.append(hit)
         return found
@@ -261,11 +262,9 @@ class _Places:
         return found[0] if len(found) == 1 else [end for ends in found for end in ends]
 
     def within(self, ids: frozenset[int], first: int, reach: int, *, far: bool) -> Sequence[Place]:
-        """Those from `first` on with at most `reach` words between; a clause ends the search, unless `far`."""
+        """Those from `first` on with words between, `reach` at most; a clause ends the search, unless `far`."""
         if first >= self.size or (not far and self.opens[first]):
             return ()
-        if not reach:
-            return ((first, self.ends(ids, first)),) if not ids.isdisjoint(self.spans[first]) else ()
         order, places = self.of(ids)
         start = end = bisect_left(order, first)
         most, clause, numbers, clauses = self.order[first] + reach, self.clause[first], self.order, self.clause
@@ -343,21 +342,29 @@ def _without_one(word: str) -> list[str]:
     return [word[:i] + word[i + 1 :] for i in range(len(word))]
 
 
-def _match(phrase: Phrase, at: int, places: _Places) -> Match | None:
+def _match(phrase: Phrase, rest: Sequence[Element], at: int, places: _Places) -> Match | None:
     """Follow the phrase from `at`; the set of places reached stays small, so the work per place is bounded."""
-    spans, step = places.spans, places.step
+    spans, step, opens, size = places.spans, places.step, places.opens, places.size
     begins = phrase.elements[0].ids
-    reached = {  # next token → words named so far, as bits from `at` on
-        end: (1 << (end - at)) - 1 for identity, ends in spans[at].items() if identity in begins for end in ends
-    }
-    for ids, optional, reach, far in phrase.elements[1:]:
-        if optional and not places.of(ids)[0]:
-            continue
+    reached: dict[int, int] = {}  # next token → words named so far, as bits from `at` on
+    for identity, ends in spans[at].items():
+        if identity in begins:
+            for end in ends:
+                reached[end] = (1 << (end - at)) - 1
+    for ids, optional, reach, far in rest:
         following = dict(reached) if optional else {}
         for place, named in reached.items():
-            for here, ends in places.within(ids, step[place], reach, far=far):
+            first = step[place]
+            near: Sequence[Place]
+            if reach:
+                near = places.within(ids, first, reach, far=far)
+            elif first >= size or (opens[first] and not far) or ids.isdisjoint(spans[first]):
+                continue
+            else:
+                near = ((first, places.ends(ids, first)),)
+            for here, stops in near:
                 passed = 1 << (here - at)
-                for end in ends:
+                for end in stops:
                     more = named | ((1 << (end - at)) - passed)
                     if end not in following or more.bit_count() > following[end].bit_count():
                         following[end] = more

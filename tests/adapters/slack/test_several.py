@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from tests.adapters.slack.talking import Talk
@@ -34,3 +36,45 @@ async def test_a_summary_first_then_a_receipt_a_round(talk: Talk, words: str, wh
     assert [r.chosen_via for r in made if (r.question, r.chosen) == ("databases", "B")] == ["user_response"]
     receipts = [m for m in talk.mine() if "Done: 3 answers" in m.text]
     assert sorted(str(m.thread_ts) for m in receipts) == sorted(roots)
+
+
+async def test_a_yes_beside_the_summary_is_told_where_it_counts(talk: Talk) -> None:
+    """RP-3 RP-7 RD-15. Said loose in the channel it may be meant for anybody: nothing is recorded, once a hint is
+    given to its author alone, and the yes in the thread still holds."""
+    await talk.begin()
+    await talk.begin()
+    said = talk.ana.say("accept all mine", talk.triage)
+    await talk.settle()
+    assert "Nothing is recorded yet" in talk.words()[-1]
+    before = len(talk.mine())
+    for words in ("lunch?", "who takes the review of the parser, and when?"):
+        talk.ana.say(words, talk.triage)
+    talk.ben.say("yes", talk.triage)
+    await talk.settle()
+    assert len(talk.mine()) == before
+    for _ in range(2):
+        talk.ana.say("yes", talk.triage)
+        await talk.settle()
+    [hint] = talk.mine()[before:]
+    assert (hint.only_to, hint.thread_ts) == (talk.ana.id, None)
+    assert "nothing is recorded yet" in hint.text
+    assert not talk.recorded
+    talk.ana.reply(said, "yes")
+    await talk.settle()
+    talk.clock.advance(3)
+    await talk.settle()
+    assert len(talk.recorded) == 3
+    assert sum(len(commit.clarifications) for commit in talk.store.commits) == 6
+
+
+async def test_a_yes_long_after_the_summary_is_about_something_else(talk: Talk) -> None:
+    """CH-2."""
+    await talk.begin()
+    await talk.begin()
+    talk.ana.say("accept all mine", talk.triage)
+    await talk.settle()
+    before = len(talk.mine())
+    talk.clock.advance(timedelta(minutes=11))
+    talk.ana.say("yes", talk.triage)
+    await talk.settle()
+    assert len(talk.mine()) == before

@@ -25,6 +25,7 @@ async def come(condition: Callable[[], Any]) -> None:
 async def made() -> AsyncIterator[Rig]:
     async with rig(SlackServer(ManualClock(auto=True)), style="socket") as one:
         await come(lambda: one.sockets.connected == 2)
+        one.wire_clock.advance(6)  # they have been there for a while
         yield one
 
 
@@ -46,11 +47,48 @@ async def test_all_sockets_recycled_at_once_come_again_and_the_gap_is_told(made:
     await come(lambda: made.server.sockets.opened >= 4 and made.sockets.connected == 2)
     made.server.faults.fail("internal_error", method="apps.connections.open", times=2)  # for both lines
     made.server.sockets.drop()
-    await come(lambda: not made.server.faults.orders and made.sockets.connected == 0)
+    async with asyncio.timeout(10):
+        while made.server.faults.orders:
+            made.wire_clock.advance(2)  # the pause before each try
+            await asyncio.sleep(0.005)
     await settle_pauses(made)
     await come(lambda: made.sockets.connected == 2)
     await come(lambda: len(made.heard) > before)
     assert made.heard[-1] is not None
+
+
+@pytest.mark.parametrize("reason", ["link_disabled", "too_many_websockets"])
+async def test_a_socket_that_slack_does_not_want_is_not_asked_for_again_at_once(made: Rig, reason: str) -> None:
+    """Socket Mode switched off, or ten connections already: each line waits, and waits longer each time."""
+    before = made.server.sockets.opened
+    await made.server.sockets.recycle(reason=reason)
+    await come(lambda: made.sockets.state == reason)
+    asked = len(made.server.called("apps.connections.open"))
+    assert (made.sockets.connected, made.server.sockets.opened) == (0, before)
+    made.server.faults.fail("link_disabled", method="apps.connections.open", times=2)
+    made.wire_clock.advance(1)
+    await come(lambda: len(made.server.called("apps.connections.open")) == asked + 2)
+    made.wire_clock.advance(1)
+    assert len(made.server.called("apps.connections.open")) == asked + 2
+    await settle_pauses(made)
+
+
+async def test_what_was_taken_is_acknowledged_before_a_socket_is_renewed(made: Rig) -> None:
+    """The mistakes of a form come back over the socket that it came by."""
+    ana = made.server.person("Ana")
+    sockets = made.server.sockets
+    old = sockets.connections[0]
+    gate = asyncio.Event()
+    made.store.before["commit"].append(gate.wait)
+    ana.say("hello")
+    hearing = asyncio.ensure_future(made.hear())
+    await come(lambda: made.sockets._under_way)
+    await sockets.recycle(old if old.acks else sockets.connections[1], reason="warning")
+    await come(lambda: sockets.opened == 3)
+    gate.set()
+    await hearing
+    [delivery] = made.server.outgoing.of("message")
+    assert [one.ok for one in delivery.tries] == [True]
 
 
 async def settle_pauses(made: Rig) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from adapters.slack.modal import errors_in
+from adapters.slack.modal import form_errors
 from bot.core.events import MessageReceived
 from tests.adapters.slack.talking import Talk
 
@@ -183,7 +183,7 @@ async def test_a_mistake_in_a_form_is_shown_at_its_field(talk: Talk) -> None:
     talk.ana.submit()
     await talk.settle()
     assert talk.recorded["years"].chosen_text == "since 2012"
-    assert errors_in({"blocks": []}, {}) == {}
+    assert form_errors({"blocks": []}, {1: "wrong"}) == {}
 
 
 async def test_talk_in_the_thread_is_left_alone(talk: Talk) -> None:

@@ -12,7 +12,8 @@ from telegram import InputFile
 from telegram.error import BadRequest, InvalidToken, NetworkError, RetryAfter, TelegramError, TimedOut
 
 from adapters.telegram.bot import TelegramBot, keep_token_out_of_logs
-from adapters.telegram.http import Connections
+from adapters.telegram.http import Connections, why
+from adapters.telegram.places import Moves
 from tests.fakes.telegram import Person, TelegramServer, WallClock
 
 
@@ -36,6 +37,19 @@ async def line() -> AsyncIterator[Line]:
         await bot.open()
         yield Line(server, bot, server.person("Ana", started=True), base)
         await bot.close_connections()
+
+
+async def test_a_host_that_is_not_found_is_told_in_words_without_the_address(line: Line) -> None:
+    """Names under .invalid are never found: RFC 2606."""
+    lost = TelegramBot(line.server.token, "http://bot-api.invalid/bot", (Connections(1, 5), Connections(4, 5)))
+    await lost.open()
+    try:
+        with pytest.raises(NetworkError) as refused:
+            await lost.who(Moves())
+    finally:
+        await lost.close_connections()
+    assert why(refused.value) == "the name of the host is not found: see the name service"
+    assert why(NetworkError(f"Bad Gateway: /bot{line.server.token}/getMe")) == "NetworkError"
 
 
 async def test_calls_go_through_with_everything_in_them(line: Line) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from bot.core.codec import NewerState, UnreadableState
 from bot.core.policies import Access
 from bot.core.step import step
 from tests.adapters.telegram.talking import Talk, book, core
@@ -115,13 +116,13 @@ async def test_b10_two_taps_on_a_card_that_is_gone_bring_one_fresh_card(talk: Ta
 
 async def pushed(made: Rig) -> None:
     for _ in range(5):
-        with contextlib.suppress(LookupError):
+        with contextlib.suppress(UnreadableState):
             await made.settle()
         made.clock.advance(300)
 
 
 async def test_b38_a_state_that_can_not_be_read_hurts_its_own_chat_only(talk: Talk, server: TelegramServer) -> None:
-    """What was said there is kept, not lost; everybody else goes on."""
+    """What was said there is kept, not lost; /status says what is wrong (CH-3); everybody else goes on."""
     ana, ben = server.person("Ana", started=True), server.person("Ben", started=True)
     await talk.begin(ana)
     await talk.begin(ben)
@@ -129,13 +130,17 @@ async def test_b38_a_state_that_can_not_be_read_hurts_its_own_chat_only(talk: Ta
 
     async def load(conversation: str) -> Any:
         if conversation == f"telegram:{ana.id}":
-            raise LookupError("stored by a newer program")
+            raise NewerState("stored by a newer program")
         return await real(conversation)
 
     talk.store.load = load
     ana.say("1: B")
     ben.say("1: A")
     await pushed(talk.rig)
+    ana.say("/status")
+    await talk.settle()
+    assert "can't be read" in talk.mine(ana.chat)[-1]
+    assert "Nothing of it is lost" in talk.mine(ana.chat)[-1]
     assert talk.answers == {"years": "A"}
     [kept] = (await talk.store.kept("telegram:parked:")).values()
     assert "1: B" in kept

@@ -85,6 +85,24 @@ async def test_blocked_and_unblocked(talk: Talk, ana: Person) -> None:
     assert refused(talk, ana.chat) == []
 
 
+async def test_blocked_while_the_result_was_on_its_way(talk: Talk, ana: Person) -> None:
+    """CH-7 RT-15: unblocked, the result is handed over once more, though nothing is open any more."""
+    await talk.begin(ana)
+    ana.say("accept recommendations")
+    await talk.settle()
+    ana.block()
+    talk.clock.advance(10)  # the grace is over
+    await talk.settle()
+    ana.unblock()
+    await talk.settle()
+    assert [m for m in talk.mine(ana.chat) if "This did not arrive when it was ready." in m] != []
+    before = len(talk.mine(ana.chat))
+    ana.block()
+    ana.unblock()
+    await talk.settle()
+    assert len(talk.mine(ana.chat)) == before
+
+
 async def test_restricted_and_let_go(talk: Talk, ana: Person) -> None:
     """Messages still come in; each is worth one try, and the person is told once."""
     group = talk.server.supergroup("Triage", ana)
