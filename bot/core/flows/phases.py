@@ -167,12 +167,27 @@ def _unlocked(turn: Turn, session: Session, act: MessageRef, person: Person) -> 
     session = keep(turn, session, spec.model_copy(update={"lock": open_lock}))
     missing = scope.inputs(session).missing
     listed = "; ".join(f"{scope.INPUTS[field]}: {why}" for field, why in missing.items())
-    turn.audit(
-        "scope_change", session, person,
-        **{"field": "locked", "from": "yes", "to": "no"}, rationale=act.quote, missing=listed,
-        at_phase=spec.phase, user_message_ref=reference(act),
-    )  # fmt: skip
+    details: dict[str, Any] = {
+        "field": "locked",
+        "from": "yes",
+        "to": "no",
+        "at_phase": spec.phase,
+        "missing": listed,
+    }
+    turn.audit("scope_change", session, person, rationale=act.quote, user_message_ref=reference(act), **details)
     return session, f"The scope is not locked any more. {listed[0].upper()}{listed[1:]}."
+
+
+def taken_back(turn: Turn, session: Session, act: MessageRef, person: Person) -> Session:
+    """Answers were withdrawn: neither the tier nor the lock outlives the answer that it was made from (SC-3)."""
+    spec = spec_of(session)
+    if spec.tier is not None and not spec.lock.changes and scope.TIER not in held(session):
+        session = keep(turn, session, spec.model_copy(update={"tier": None}))
+        turn.audit("tier_set", session, person, tier=None, user_message_ref=reference(act))
+    if spec_of(session).lock.locked and scope.inputs(session).missing:
+        session, words = _unlocked(turn, session, act, person)
+        turn.tell(words, session=session)
+    return session
 
 
 def lock_details(lock: Lock) -> dict[str, Any]:

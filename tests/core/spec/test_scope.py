@@ -145,3 +145,16 @@ def test_an_answer_that_no_longer_does_takes_the_lock_back() -> None:
     talk.ana("1: A")
     assert talk.spec.lock.surface_count == 1
     assert both(talk, 1) == []
+
+
+def test_taking_back_what_was_left_to_the_bot_takes_tier_and_lock_back() -> None:
+    """SC-3 RP-3 Neither outlives the answer that it was made from."""
+    talk = SpecTalk()
+    talk.ana("/spec Refunds", "you decide")
+    assert talk.spec.lock.locked
+    talk.ana("undo")
+    assert (talk.spec.tier, talk.spec.lock.locked) == (None, False)
+    assert "The scope is not locked any more." in talk.heard
+    talk.ana("accept recommendations")
+    assert (talk.spec.tier, talk.spec.lock.locked) == (2, True)
+    assert both(talk, 1) == []
