@@ -24,7 +24,8 @@ Out
     is the one reported as sent. A token of up to 64 bytes comes back unchanged.
 11. Failures have four names: `RateLimited`, `TryLater`, `Undeliverable`, `CardGone`. "Not modified" is success.
     A refusal of the *formatting* is answered by sending the plain text (CH-4).
-12. `only_to` is private where the platform can do that. Where it can not, the message is not sent to all instead.
+12. `only_to` is private where the platform can do that. Where it can not, `instead` is said to
+    all, and nothing where there is none.
 13. `reply` never raises.
 """
 

@@ -33,7 +33,19 @@ from storage.postgres_url import Target
 from storage.postgres_writer import Writer
 from storage.queries import Row
 from storage.records import Snapshot
-from storage.rows import in_order, listed, looking, outbox_row, prepare, settled, turn_key, turns, within
+from storage.rows import (
+    asking,
+    beginning,
+    in_order,
+    listed,
+    looking,
+    outbox_row,
+    prepare,
+    settled,
+    turn_key,
+    turns,
+    within,
+)
 from storage.values import micros, moment, text
 
 TRIES = 4  # at a question while connections are lost
@@ -118,15 +130,15 @@ class PostgresStore:
         return None if row is None else row["conversation"]
 
     async def open_conversations(self, platform: str) -> Sequence[str]:
-        return [row["conversation"] for row in await self._rows("open_conversations", prefix=text(f"{platform}:"))]
+        return [row["conversation"] for row in await self._rows("open_conversations", **beginning(f"{platform}:"))]
 
     async def sessions_begun(self, place: str) -> int:
         row = await self._one("sessions_begun", **within(place))
         return 0 if row is None else int(row["begun"])
 
     async def asking(self, within: str, limit: int) -> Sequence[str]:
-        names = {"place": text(within), "threads": text(f"{within}/"), "platform": text(f"{within}:")}
-        return [row["conversation"] for row in await self._rows("asking", **names, limit=limit)]
+        statement, values = asking(within, limit)
+        return [row["conversation"] for row in await self._rows(statement, **values)]
 
     async def event(self, event_id: str) -> Envelope | None:
         row = await self._one("event", event_id=text(event_id))
@@ -139,7 +151,7 @@ class PostgresStore:
             await self._one("keep", key=text(key), value=text(value))
 
     async def kept(self, prefix: str) -> dict[str, str]:
-        return {row["key"]: row["value"] for row in await self._rows("kept", prefix=text(prefix))}
+        return {row["key"]: row["value"] for row in await self._rows("kept", **beginning(prefix))}
 
     async def take_turn(self, what: str, owner: str, now: datetime, until: datetime) -> bool:
         values = {"key": turn_key(what), "owner": text(owner), **turns(now, until)}
@@ -209,7 +221,7 @@ class PostgresStore:
         return None if row is None else moment(row["at"])
 
     async def timers(self, prefix: str = "") -> Sequence[DueTimer]:
-        return in_order(await self._rows("timers", prefix=text(prefix)))
+        return in_order(await self._rows("timers", **beginning(prefix)))
 
     # -- records -------------------------------------------------------------------------------------------------
 

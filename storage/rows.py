@@ -191,6 +191,21 @@ def within(place: str) -> Row:
     return {"place": text(place), "threads": text(f"{place}/"), "beyond": text(f"{place}0")}
 
 
+LAST = "\U0010ffff"  # no character comes after it
+
+
+def beginning(prefix: str) -> Row:
+    """Between which texts all are that begin so: text is compared by bytes, and UTF-8 sorts like code points."""
+    return {"first": text(prefix), "beyond": text(prefix) + LAST}
+
+
+def asking(place: str, limit: int) -> tuple[str, Row]:
+    """The statement that looks for open rounds, and its values: in a place ("platform:place"), or on a platform."""
+    if ":" in place:
+        return "asking", {"place": text(place), "beyond": text(f"{place};"), "limit": limit}  # ";" follows ":"
+    return "asking_on", {**beginning(f"{place}:"), "limit": limit}
+
+
 def turn_key(what: str) -> str:
     """Where it is kept whose turn something is."""
     return f"turn:{text(what)}"

@@ -10,7 +10,7 @@ from adapters.slack import codec
 from adapters.slack.places import ROOTLESS, Known, address_of, conversation_of
 from adapters.slack.roots import Roots
 from bot.core.events import Envelope, FormSubmitted, MessageDeleted, MessageEdited, MessageReceived
-from bot.ports import Store
+from bot.ports import Store, readable
 
 SHORT = 40  # characters of a yes or no
 LOOKED_AT = 20  # conversations of a channel, when a loose message looks for the open round it means
@@ -66,7 +66,7 @@ class Belonging:
             return None
         found: dict[datetime, str] = {}
         for name in await self._acted(event.person.id):
-            state = await self._store.load(name) if name.startswith(f"{place}/") else None
+            state = await readable(self._store, name) if name.startswith(f"{place}/") else None
             for pending in () if state is None else state.pending:
                 if pending.asked_of == event.person.id:
                     found[pending.at] = name

@@ -6,6 +6,7 @@ import secrets
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Any
 
 import aiohttp
@@ -25,6 +26,7 @@ from bot.core.events import ButtonPressed, Envelope, FormSubmitted, MessageRecei
 from bot.ports import CardGone, Clock, RateLimited, Sent, TryLater, Undeliverable
 
 PAUSE = 1.05  # seconds between the parts of one message: see adapters/slack/pace.py
+IN_TIME = timedelta(seconds=1)  # a pause that Slack asks for, after which a trigger still lives
 BEGUN = 256  # long messages that were interrupted between two parts, remembered so as not to repeat the first
 EXPIRED = "Slack gave me too little time to open that; please press it once more. Typing works as well."
 
@@ -119,11 +121,17 @@ class SlackTransport:
 
     async def open_form(self, workspace: Workspace, trigger: str, view: View) -> str | None:
         """Open a modal; the code of the refusal, if any. A trigger lives three seconds and works once (P60)."""
-        try:
-            await workspace.client.views_open(trigger_id=trigger, view=view)
-        except Exception as error:  # noqa: BLE001 - the caller says so to the person
-            log.info("form_not_opened", error=code_of(error) or type(error).__name__)
-            return code_of(error) or "not_reached"
+        for last in (False, True):
+            try:
+                await workspace.client.views_open(trigger_id=trigger, view=view)
+            except Exception as error:  # noqa: BLE001 - the caller says so to the person
+                log.info("form_not_opened", error=code_of(error) or type(error).__name__)
+                failure = named(error)
+                if last or not isinstance(failure, RateLimited) or failure.retry_after > IN_TIME:
+                    return code_of(error) or "not_reached"
+                await self._clock.sleep(failure.retry_after.total_seconds())
+            else:
+                break
         return None
 
     async def respond(self, url: str, words: str) -> None:

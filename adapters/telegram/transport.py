@@ -86,7 +86,10 @@ class TelegramTransport:
         if say.only_to is not None:
             home = self._moves.address(conversation).home
             if person_of(say.only_to) != home:
-                return await self._privately(say, person_of(say.only_to))
+                to_one = await self._privately(say, person_of(say.only_to))
+                if to_one.message or say.instead is None:
+                    return to_one
+                say = say.model_copy(update={"only_to": None, "message": says(say.instead)})
         shared = self._moves.address(conversation).chat < 0
         words_from = say.words_from if shared else None
         by_reply = await self._by_reply(conversation, say.message)

@@ -71,8 +71,9 @@ class Field(Model):
     number: int
     form: Form
     topic: str
-    words: tuple[str, ...]  # the question, why it matters, the reason of the recommendation
+    words: tuple[str, ...]  # the question, why it matters
     options: tuple[Option, ...] = ()
+    reason: str = ""  # of the recommendation; it stands below the options
     chosen: str | None = None
     text: str | None = None
     note: str | None = None
@@ -103,6 +104,7 @@ class Say(Model):
     about: str | None = None
     reply_to: str | None = None
     only_to: PersonId | None = None  # privately where the platform can (RD-12)
+    instead: str | None = None  # said to all where it can not; without it, nothing is said then
     words_from: Person | None = None  # whose own words are asked for: their next message should reply to this one
     session: str | None = None
     round: str | None = None

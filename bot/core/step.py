@@ -107,6 +107,12 @@ def step(state: Conversation | None, envelope: Envelope, book: Book) -> Step:
     return turn.finish()
 
 
+UNKNOWN = (
+    "I don't know you yet, and I can't write to you in private. Open a chat with me and press Start; "
+    "I tell you there how to be let in."
+)
+
+
 def _admitted(turn: Turn, person: Person) -> bool:
     """Access is closed by default; the same check guards every way in (CH-5)."""
     if turn.book.access.admits(person.id, turn.envelope.place.conversation, turn.surface):
@@ -129,7 +135,7 @@ def _admitted(turn: Turn, person: Person) -> bool:
         and person.id not in turn.state.refused
     ):
         turn.set(refused=(*turn.state.refused[-199:], person.id))
-        turn.say(view.says(*words), only_to=person if turn.shared else None)
+        turn.say(view.says(*words), only_to=person if turn.shared else None, instead=UNKNOWN)
     return False
 
 

@@ -154,6 +154,7 @@ class Turn:
         card: str | None = None,
         about: str | None = None,
         only_to: Person | None = None,
+        instead: str | None = None,
         words_from: Person | None = None,
         session: Session | None = None,
         round_: Round | None = None,
@@ -170,6 +171,7 @@ class Turn:
                 about=about or (round_.id if round_ else session.id if session else None),
                 reply_to=reply_to,
                 only_to=None if only_to is None else only_to.id,
+                instead=None if only_to is None else instead,
                 words_from=words_from,
                 session=session.id if session else None,
                 round=round_.id if round_ else None,
@@ -202,7 +204,8 @@ class Turn:
         """Say why something does not count, privately where the platform can (RD-12)."""
         self.outcome, self.reason = "refused", reason
         if isinstance(self.envelope.event, MessageReceived | MessageEdited | Forwarded):
-            self.say(view.says(*lines), only_to=person if self.shared else None, session=session)
+            words = " ".join(lines)  # nothing in a refusal is a secret, and silence would look like a broken bot
+            self.say(view.says(*lines), only_to=person if self.shared else None, instead=words, session=session)
         else:
             self.notice(" ".join(lines))
 

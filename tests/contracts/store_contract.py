@@ -370,6 +370,10 @@ class StoreContract(OutboxContract):
         between = session_row("s5", "between", after(5))
         await store.commit(commit("e5", 0, "x:spec", sessions=(between,)))
         assert list(await store.open_conversations("x")) == ["x:desk", "x:spec", "x:team", "x:team/1"]
+        for n, name in enumerate(("x:team2", "x:team:9", "x:tea", "x:team0/1", "xx:team"), start=9):
+            await store.commit(commit(f"e{n}", 0, name, sessions=(session_row(f"s{n}", "asking", after(1)),)))
+        assert await store.asking("x:team", 10) == ["x:team/1", "x:team", "x:team:9"]
+        assert (await store.asking("x", 10))[2:] == ["x:tea", "x:team", "x:team0/1", "x:team2", "x:team:9"]
 
     # -- the end -------------------------------------------------------------------------------------------------
 

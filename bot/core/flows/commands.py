@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.core import spec_view, view
 from bot.core.capture import quote
-from bot.core.flows import handover, intake, opening, phases, replying, settings, spec_steps, threads
+from bot.core.flows import handover, intake, opening, phases, putting_off, replying, settings, spec_steps, threads
 from bot.core.model import MessageRef, Person
 from bot.core.spec_evidence import gate_of
 from bot.core.state import Asking, Session
@@ -86,7 +86,8 @@ def _status(turn: Turn) -> list[str]:
     if session is not None and session.spec is not None:
         ahead = phases.ahead(turn, session).words
         may = gate_of(session, session.spec.phase).open
-        return spec_view.status(session, turn.policy(session).bulk_accept, ahead, may)
+        status = spec_view.status(session, turn.policy(session).bulk_accept, ahead, may)
+        return [*status, *putting_off.shown(turn, session)]
     paused = [s for s in turn.state.sessions if s.stage.kind != "ended" and s.id != turn.state.active]
     ended = [s for s in turn.state.sessions if s.stage.kind == "ended"]
     lines: list[str] = []
@@ -105,6 +106,7 @@ def _status(turn: Turn) -> list[str]:
                 lines.append(f"Why it matters: {round_.open_items[0].question.why}")
             if any(i.rivals for i in round_.items):
                 lines.append("⚠ Two people differ on one answer; the requester has to choose.")
+        lines += putting_off.shown(turn, session)
         if session.undelivered:
             lines.append(f"⚠ The last card could not be delivered: {session.undelivered}")
     lines += [f"Paused: {name_of(s)}: {where(s)}. /resume {s.number}" for s in paused[-3:]]

@@ -173,6 +173,16 @@ def stop(turn: Turn, session: Session, round_: Round | None, person: Person, ref
     return session
 
 
+def shown(turn: Turn, session: Session) -> list[str]:
+    """Who is asked again when, for `/status`."""
+    lines = []
+    for kept in session.put_off or ():
+        if at := _in_zone(turn, kept):
+            who = view.isolate(kept.by.name, kept.by.id) if turn.shared else "you"
+            lines.append(f"I ask {who} again on {at}.")
+    return lines
+
+
 # -- another zone ----------------------------------------------------------------------------------------------------
 
 

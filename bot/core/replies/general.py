@@ -278,7 +278,7 @@ def accept_at(msg: Message, i: int, inside: bool) -> Statement | None:
             break
         if end and ("later" in found or "put_off" in found) and not msg.any_at(_COVER, j):
             break
-        if (named or taken) and "for" in found and (scoped := _scoped(msg, i, j)) is not None:
+        if (named or taken or delegated) and "for" in found and (scoped := _scoped(msg, i, j)) is not None:
             return scoped
         if msg.is_separator(j) or msg.is_mark(j, "-"):
             if not end and msg.is_mark(j, ",") and not (named or taken or delegated):

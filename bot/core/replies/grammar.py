@@ -37,7 +37,7 @@ from bot.core.replies.items import (
     turned,
 )
 from bot.core.replies.message import Message
-from bot.core.replies.numbering import Numbers, begins_value, bind_at, goes_on, numbers_at
+from bot.core.replies.numbering import Numbers, begins_value, bind_at, goes_on, numbers_at, skip_fill
 from bot.core.replies.retract import asked_aside, hedged_first, taken_back, told_after
 from bot.core.replies.statement import Place, Statement
 from bot.core.replies.value import letter_ends, skip_leads
@@ -312,7 +312,7 @@ class Parser:
                 return statement
         if not found:
             return None
-        if "force_quit" in found:
+        if "force_quit" in found and not msg.at("recommended", skip_fill(msg, i + found["force_quit"][0])):
             return Statement("force_quit", i, i, i + found["force_quit"][0])
         if "except" in found and (not inside or self._last == 0):
             return Statement("except", i, i, i + found["except"][0])

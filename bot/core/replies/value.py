@@ -28,6 +28,7 @@ class Value:
     number: int = 0  # of a digit, or the question referred to (0 = the one before)
     said: str = ""
     complete: bool = True  # nothing but the value was said
+    kept: str | None = None  # words that are no certain answer, but taken as one's own on a yes
 
 
 def skip_leads(msg: Message, i: int, end: int) -> int:
@@ -123,8 +124,8 @@ def asks(msg: Message, start: int, end: int) -> bool:
     ):  # fmt: skip
         return True
     begins = bool(msg.at("question", first, end) or msg.at("question", start, end)) and not named
-    if begins and msg.at("unsure", first, end) > msg.at("question", first, end):
-        return False  # "who knows"
+    if begins and msg.any_at(("unsure", "none"), first, end) > msg.at("question", first, end):
+        return False  # "who knows", どれも違う
     asked = msg.is_mark(end - 1, "?") or not msg.letter(msg.at("question", first, end), end)
     if begins and asked and not msg.at("delegate", first, end):  # "was A, now B" is no German question
         return True

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from bot.core.policies import Access
 from bot.core.step import step
 from tests.adapters.telegram.talking import Talk, book
 from tests.fakes.clock import ManualClock
@@ -64,3 +65,35 @@ async def test_a_name_within_an_answer_stays_as_it_was_written(talk: Talk) -> No
     ana.say("1: other (as Ben Okri has it)", group, reply_to=card, entities=[mention])
     await talk.settle()
     assert talk.recorded["years"].chosen_text == "as Ben Okri has it"
+
+
+async def test_ch2_whoever_never_started_the_bot_is_told_in_the_group(talk: Talk) -> None:
+    """CH-2 RD-12: a reply that is refused says why and how to fix it, whichever way there is."""
+    ana = talk.server.person("Ana", username="ana_t", started=True)
+    ben = talk.server.person("Ben", username="ben_o")
+    group = talk.server.supergroup("Triage", ana, ben)
+    card = await talk.begin(ana, group)
+    before = len(talk.mine(group))
+    ben.reply(card, "1: B")
+    await talk.settle()
+    assert talk.mine(group)[before:] == [
+        "These questions are Ana's to answer. Ana can let you, by replying to the card: @ben_o please"
+    ]
+    ben.say("nice weather", group)
+    await talk.settle()
+    assert len(talk.mine(group)) == before + 1
+
+
+async def test_ch5_whoever_is_not_let_in_is_asked_to_open_a_chat() -> None:
+    """CH-5: no id and no command are said to all; asked once."""
+    server = TelegramServer(ManualClock(auto=True), privacy=False)
+    closed = dataclasses.replace(book(), access=Access())
+    async with rig(server, decide=functools.partial(step, book=closed)) as made:
+        ben = server.person("Ben", username="ben_o")
+        group = server.supergroup("Triage", ben)
+        for _ in range(2):
+            ben.say("@askfirst_bot review my paper", group)
+            await made.settle()
+        [words] = [m.text for m in group.messages.values() if m.mine]
+        assert "press Start" in words
+        assert str(ben.id) not in words

@@ -223,6 +223,16 @@ async def test_without_a_private_chat_a_private_word_is_not_said_to_all(made: Ri
     assert not any(m.mine for chat in (group, ben.chat) for m in chat.messages.values())
 
 
+@pytest.mark.parametrize("started", [True, False])
+async def test_what_may_be_said_to_all_is_said_where_there_is_no_private_chat(made: Rig, started: bool) -> None:
+    """RD-12 CH-2, promise 12: in private where it can be, else in the group, never both."""
+    ben = made.server.person("Ben", started=started)
+    group = made.server.supergroup("Triage", ben)
+    await made.transport.post(place(group), say("for you", only_to=f"telegram:{ben.id}", instead="for all"))
+    words = {chat.id: [m.text for m in chat.messages.values() if m.mine] for chat in (ben.chat, group)}
+    assert words == {ben.chat.id: ["for you"] if started else [], group.id: [] if started else ["for all"]}
+
+
 async def test_trouble_on_the_way_to_one_person_is_still_trouble(made: Rig) -> None:
     ben = made.server.person("Ben", started=True)
     group = made.server.supergroup("Triage", ben)
