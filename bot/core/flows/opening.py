@@ -300,10 +300,9 @@ def menu_message(turn: Turn, session: Session, text: str, materials: Sequence[Ma
         return session
     if not stage.asked:
         stage = stage.model_copy(update={"asked": True})
-        turn.tell(
-            "What do you want to hold in your hands at the end? Say it in a sentence; the menu stays open too.",
-            session=session,
-        )
+        how = "a reply to this message" if turn.shared else "a sentence"  # loose words are talk there (CH-2)
+        words = f"What do you want to hold in your hands at the end? Say it in {how}; the menu stays open too."
+        turn.say(view.says(words), words_from=session.requester, session=session)
     elif not stage.spent:
         stage = stage.model_copy(update={"spent": True})
         turn.tell(
