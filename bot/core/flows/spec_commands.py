@@ -45,7 +45,9 @@ def parsed(turn: Turn, text: str, *, mentioned: bool) -> tuple[str, str] | None:
         word = head if head.casefold() in WORDS and _SHORT[head.casefold()].fullmatch(rest.strip()) else None
     if found is None and word is None and not turn.shared and spec_here is not None:
         head, _, rest = text.strip().partition(" ")
-        word = head if head.casefold() in _bare(spec_here) and _SHORT[head.casefold()].fullmatch(rest.strip()) else None
+        word = (
+            head if head.casefold() in _bare(spec_here) and _SHORT[head.casefold()].fullmatch(rest.strip()) else None
+        )
     if word is None or (name and turn.bot_name and name.casefold() != turn.bot_name.casefold()):
         return None
     word = word.casefold().replace("_", "-")
