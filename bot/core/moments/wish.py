@@ -38,7 +38,7 @@ class _Clause:
 
 def find(text: str, words: TimeWords) -> Wish | None:
     """The wish in a message, or None. The last one counts where there are several."""
-    if len(text) > LONGEST or not words.may_ask(folded(text)[0]):
+    if len(text) > LONGEST or not words.may_ask(text.lower() if text.isascii() else folded(text)[0]):
         return None
     clauses = _clauses(scan(text, words))
     for number in reversed(range(len(clauses))):
