@@ -86,9 +86,7 @@ def round_message(
         names = ", ".join(material.name for material in event.materials)
         ref = ref.model_copy(update={"quote": f"{ref.quote} [{quote(names)}]"})
         reading = _with_files(reading, names)
-    if yes_or_no(event.text, turn.book.phrases) is None and _changed_subject(
-        turn, session, round_, reading, event, ref
-    ):
+    if _changed_subject(turn, session, round_, reading, event, ref):
         return
     if reading.kind == "put_off" and wish is not None:
         putting_off.keep(turn, session, round_, wish, person, ref)
@@ -295,12 +293,17 @@ def leaves(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef
 def _changed_subject(
     turn: Turn, session: Session, round_: Round, reading: Reading, event: MessageReceived, ref: MessageRef
 ) -> bool:
-    """An unreadable message that asks for a workflow, or comes after a long silence (RT-10)."""
+    """An unreadable message that asks for a workflow, or comes after a long silence (RT-10). No plain yes or no."""
+    prose = reading.kind == "unparsed" or _only_own_words(reading)
+    unclear = prose or (reading.kind in ("needs_confirmation", "question_back") and not reading.asked_about)
+    if not unclear and session.routed_by != "phase":
+        return False
+    if yes_or_no(event.text, turn.book.phrases) is not None:
+        return False
     if session.routed_by == "phase" and read_menu_answer(event.text, (), turn.pack).kind == "else":
         opening.something_else(turn, session, event.person, ref)  # the button's words, typed (CH-1)
         return True
-    prose = reading.kind == "unparsed" or _only_own_words(reading)
-    if not prose and not (reading.kind in ("needs_confirmation", "question_back") and not reading.asked_about):
+    if not unclear:
         return False
     verdict = request_in(turn, event)
     if verdict is not None and verdict.workflow is not None:
