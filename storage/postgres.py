@@ -8,6 +8,7 @@ has seen are kept; what another worker changes is forgotten when it says so, and
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -277,6 +278,7 @@ async def _left_as_it_is(connection: Any) -> None:
 
 
 async def open_postgres(target: Target) -> PostgresStore:
+    logging.getLogger("asyncpg").setLevel(logging.CRITICAL)  # its tracebacks; we say what is lost
     try:
         pool = await asyncpg.create_pool(**options(target, min_size=1, max_size=target.pool, reset=_left_as_it_is))
     except DATABASE as error:
