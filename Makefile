@@ -35,6 +35,7 @@ bench: .venv/dev
 
 soak: .venv/dev
 	$(BIN)/python -m pytest -m soak
+	$(BIN)/python -m bench.growth 1
 
 # docs/reference/, from the code that it describes.
 docs: .venv/dev

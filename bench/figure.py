@@ -32,22 +32,26 @@ class Figure:
     ours: float
     floor: float
     unit: str
-    goal: Goal
+    goal: Goal | None = None  # none: worth knowing, and nothing was promised
+    note: str = ""  # for people: at what size
 
     @property
     def ratio(self) -> float:
         return self.ours / self.floor
 
     def as_json(self) -> dict[str, Any]:
-        """As in bench/results.json. `goal` is the ratio to reach: at least for rates ("/s"), at most for times."""
+        """As in bench/results.json. `goal` is the ratio to reach: at least for rates ("/s"), at most for times.
+
+        `goal` and `met` are null where nothing was promised.
+        """
         return {
             "name": self.name,
             "ours": _digits(self.ours),
             "floor": _digits(self.floor),
             "unit": self.unit,
             "ratio": _digits(self.ratio),
-            "goal": self.goal.ratio,
-            "met": self.goal.met(self.ratio),
+            "goal": None if self.goal is None else self.goal.ratio,
+            "met": None if self.goal is None else self.goal.met(self.ratio),
         }
 
 
@@ -66,10 +70,16 @@ def table(figures: list[Figure]) -> str:
     head = f"{'figure':<20} {'ours':>10} {'floor':>10} {'unit':<5} {'ratio':>8}  {'goal':<8} met"
     rows = [
         f"{f.name:<20} {_digits(f.ours):>10} {_digits(f.floor):>10} {f.unit:<5} {_digits(f.ratio):>8}  "
-        f"{f.goal!s:<8} {'yes' if f.goal.met(f.ratio) else 'NO'}"
+        f"{f.goal or '–'!s:<8} {_met(f)}{f'  ({f.note})' if f.note else ''}"
         for f in figures
     ]
     return "\n".join([head, *rows])
+
+
+def _met(figure: Figure) -> str:
+    if figure.goal is None:
+        return "–"
+    return "yes" if figure.goal.met(figure.ratio) else "NO"
 
 
 def _digits(value: float) -> float:

@@ -1,54 +1,61 @@
 """The same on a database with nothing in it and on one with years in it: start, steps and memory.
 
-The full one has 100,000 open sessions, each in the middle of its round, and 1,000,000 clarifications; one real
-session is recorded and its rows are written again under other names.
+    python -m bench.growth [SHARE [FILE]]     # 1: the full size, 100,000 open sessions; FILE is built once and kept
+
+The full size takes minutes and gigabytes (`make soak` does it); `make bench` builds a small share, and says which.
 """
 
 from __future__ import annotations
 
 import functools
-import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
 
-from bench.figure import Figure, Goal, interleaved
+from bench.figure import Figure, Goal, interleaved, table
+from bench.grown import OPEN, build, recorded
 from bench.postgres import ended, go, worker
-from bench.start import ASKFIRST, first_answer
+from bench.start import first_answer
 from storage.migrate import upgrade
 
-OPEN = 100_000
-CLARIFIED = 1_000_000
 PEOPLE, INTAKES = 32, 2
 MEGABYTES = 50  # that a program on the full database may take more
+SMALL = 0.02  # of the full size, in `make bench`
 
 START = Goal(1.5, "most")
 STEP = Goal(1.5, "most")
 
 
-def figures(rounds: int, *, share: float = 1.0) -> list[Figure]:
-    """`share` is the part of the full database that is built."""
-    with tempfile.TemporaryDirectory() as folder:
-        empty, full = Path(folder) / "empty.db", Path(folder) / "full.db"
+def figures(rounds: int, *, share: float = SMALL, kept: Path | None = None) -> list[Figure]:
+    """`share` is the part of the full database that is built; `kept` is where it stays, and may be already."""
+    people = max(1, int(OPEN * share))
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        empty, full = folder / "empty.db", kept or folder / "full.db"
         upgrade(empty)
-        build(full, max(1, int(OPEN * share)), max(10, int(CLARIFIED * share)))
+        if not full.exists():
+            build(str(full), people)
+        upgrade(full)
         begun, floor = interleaved(
             rounds, functools.partial(first_answer, full), functools.partial(first_answer, empty)
         )
         worked: dict[str, list[dict[str, float]]] = {"full": [], "empty": []}
         for number in range(rounds):
             for name, path in (("full", full), ("empty", empty)):
-                worked[name].append(_work(path, 2_000_000 + number * PEOPLE))
+                # Nobody has talked there before, in this run or an earlier one.
+                worked[name].append(_work(path, int(time.time()) % 10_000_000 * 1000 + number * PEOPLE))
     late, usual = (median(one["p99"] for one in worked[name]) * 1000 for name in ("full", "empty"))
     more, plain = (median(one["megabytes"] for one in worked[name]) for name in ("full", "empty"))
+    size = f"{people:,} open sessions, {people * len(recorded().hashes):,} clarifications"
     return [
-        Figure("growth_start", begun, floor, "ms", START),
-        Figure("growth_step_p99", late, usual, "ms", STEP),
-        Figure("growth_memory", more, plain, "MB", Goal(round(1 + MEGABYTES / plain, 2), "most")),
+        Figure("growth_start", begun, floor, "ms", START, size),
+        Figure("growth_step_p99", late, usual, "ms", STEP, size),
+        Figure("growth_memory", more, plain, "MB", Goal(round(1 + MEGABYTES / plain, 2), "most"), size),
     ]
 
 
@@ -56,81 +63,52 @@ def _work(path: Path, first: int) -> dict[str, float]:
     """Steps of some people who are new there, then the export of everything; the most memory of both."""
     [process] = go([worker(str(path), first, PEOPLE, INTAKES)])
     found = ended(process)
+    return {**found, "megabytes": max(found["megabytes"], command("export", "--format", "jsonl", "--db", str(path)))}
+
+
+def command(*arguments: str) -> float:
+    """The most memory that a command of the program takes, in megabytes."""
     program = (
-        "import sys; sys.argv = ['askfirst', 'export', '--format', 'jsonl', '--db', sys.argv[1]]\n"
+        f"import sys; sys.argv = ['askfirst', *{arguments!r}]\n"
         "from bench.worker import peak\n"
         "from bot.cli import main\n"
         "try:\n    main()\n"
         "finally:\n    print(peak(), file=sys.stderr)\n"
     )
-    exported = subprocess.run(
-        [sys.executable, "-c", program, path], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=True
+    done = subprocess.run(
+        [sys.executable, "-c", program], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=True
     )
-    return {**found, "megabytes": max(found["megabytes"], float(exported.stderr.split()[-1]))}
+    return float(done.stderr.split()[-1])
 
 
-def build(path: Path, open_sessions: int, clarifications: int) -> None:
-    """One person's session in the middle of its round, written again for many."""
-    upgrade(path)
-    with _middle_of_a_round() as template, closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        for setting in ("journal_mode = WAL", "synchronous = OFF", "cache_size = -200000"):
-            connection.execute(f"PRAGMA {setting}").fetchall()
-        connection.execute("ATTACH DATABASE ? AS one", (str(template),))
-        person, session = connection.execute("SELECT conversation, session FROM one.session").fetchone()
-        connection.execute("BEGIN IMMEDIATE")
-        connection.execute("CREATE TEMP TABLE n (n INTEGER PRIMARY KEY)")
-        count = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < ?) SELECT n FROM c"
-        connection.execute(f"INSERT INTO n {count}", (open_sessions,))
-        for table, columns in _columns(connection).items():
-            renamed = ", ".join(_renamed(column, kind) for column, kind in columns.items())
-            names = ", ".join(f'"{column}"' for column in columns)
-            connection.execute(
-                f'INSERT INTO main."{table}" ({names}) SELECT {renamed} FROM one."{table}" AS t, n',
-                {"person": person, "session": session},
-            )
-        each = clarifications // open_sessions
-        columns = _columns(connection)["clarification"]
-        names = ", ".join(f'"{column}"' for column in columns)
-        values = ", ".join("'clar-2026-01-01-' || (200 + k.n)" if c == "id" else f'c."{c}"' for c in columns)
-        connection.execute(
-            f"INSERT INTO clarification ({names}) SELECT {values} FROM clarification AS c, n AS k "
-            "WHERE k.n <= ? AND c.id = (SELECT min(id) FROM clarification)",
-            (max(0, each - 2),),
-        )
-        connection.execute("COMMIT")
-        connection.execute("ANALYZE")
+def whole(full: Path, url: str | None = None) -> Iterator[str]:
+    """What reads or writes all of a database: seconds and the most memory of each. `url`: an empty PostgreSQL one."""
+    with tempfile.TemporaryDirectory(dir=full.parent) as folder:
+        copy, back = f"{folder}/copy.db", f"{folder}/back.db"
+        file = ("--db", str(full))
+        commands: list[tuple[str, ...]] = [
+            ("export", "--format", "jsonl", *file),
+            ("sessions", *file),
+            ("audit", "verify", *file),
+            ("db", "backup", copy, *file),
+            ("db", "prune", "--older-than", "365", "--dry-run", *file),
+        ]
+        commands += [] if url is None else [("db", "copy", copy, url), ("db", "copy", url, back)]
+        for arguments in commands:
+            begun = time.perf_counter()
+            memory = command(*arguments)
+            yield f"{' '.join(arguments[:2]):<20} {time.perf_counter() - begun:8.1f} s {memory:8.0f} MB"
 
 
-@contextmanager
-def _middle_of_a_round() -> Iterator[Path]:
+def main() -> None:
+    share = float(sys.argv[1]) if len(sys.argv) > 1 else SMALL
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "one.db"
-        lines = b'{"text": "/ars-lit-review how moss changes flat roofs"}\n{"text": "1: A, 2: B"}\n'
-        command = [ASKFIRST, "chat", "--jsonl", "--db", path]
-        subprocess.run(command, input=lines, stdout=subprocess.DEVNULL, check=True)
-        with closing(sqlite3.connect(path)) as connection:
-            connection.execute("PRAGMA journal_mode = DELETE").fetchall()
-        yield path
+        full = Path(sys.argv[2]) if len(sys.argv) > 2 else Path(folder) / "full.db"
+        sys.stdout.write(f"{table(figures(3, share=share, kept=full))}\n")
+        for line in whole(full):
+            sys.stdout.write(f"{line}\n")
+            sys.stdout.flush()
 
 
-def _columns(connection: sqlite3.Connection) -> dict[str, dict[str, str]]:
-    tables = ("conversation", "event", "session", "clarification", "audit", "audit_head", "outbox", "timer")
-    unnumbered = {("audit", "id"), ("outbox", "row")}
-    return {
-        table: {
-            row[1]: row[2]
-            for row in connection.execute(f'PRAGMA main.table_info("{table}")')
-            if (table, row[1]) not in unnumbered
-        }
-        for table in tables
-    }
-
-
-def _renamed(column: str, kind: str) -> str:
-    """The names of the person and the session stand in keys, and in the JSON of states, events and messages."""
-    if kind != "TEXT":
-        return f't."{column}"'
-    if column == "event_id":
-        return "t.event_id || '@' || n.n"
-    mine = f"replace(t.\"{column}\", :person, 'terminal:many' || n.n)"
-    return f"replace({mine}, :session, printf('s%09d', n.n))"
+if __name__ == "__main__":
+    main()

@@ -13,7 +13,7 @@ import itertools
 import sqlite3
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -48,20 +48,34 @@ def figures(rounds: int, people: int, intakes: int) -> list[Figure]:
     few = max(1, people // 8)  # one after the other they need so long that these are enough
     for name, crowd, at_once, goal in (("steps_1", few, 1, ALONE), ("steps_64", people, people, SHARED)):
         ours = functools.partial(_ours, book, crowd, intakes, at_once)
-        floor = functools.partial(_floor, written[:crowd], at_once)
+        floor = functools.partial(written_raw, written[:crowd], at_once)
         rate, plain = interleaved(rounds, ours, floor)
         figures.append(Figure(name, rate, plain, "/s", goal))
     return figures
 
 
 def _ours(book: Book, people: int, intakes: int, at_once: int) -> float:
-    with _file() as path:
+    with file() as path:
         taken = asyncio.run(talk(path, book, people, intakes, at_once))
     return people * intakes * STEPS / taken
 
 
-async def talk(database: Path | str, book: Book, people: int, intakes: int, at_once: int) -> float:
-    """All intakes of all people, `at_once` people at a time; the seconds that it took."""
+def _nothing(_: float) -> None:
+    pass
+
+
+async def talk(
+    database: Path | str,
+    book: Book,
+    people: int,
+    intakes: int,
+    at_once: int,
+    taken: Callable[[float], None] = _nothing,
+) -> float:
+    """All intakes of all people, `at_once` people at a time; the seconds that it took.
+
+    `taken` is told how long each event took.
+    """
     states: dict[str, Conversation] = {}
     decide = functools.partial(step, book=book)
 
@@ -77,16 +91,18 @@ async def talk(database: Path | str, book: Book, people: int, intakes: int, at_o
 
     async def one(talker: Talker) -> None:
         for envelope in talker.events():
+            begun = time.perf_counter()
             await runner.handle(envelope)
+            taken(time.perf_counter() - begun)
 
     started = time.perf_counter()
     for first in range(0, people, at_once):
         await asyncio.gather(*(one(talker) for talker in talkers[first : first + at_once]))
-    taken = time.perf_counter() - started
+    seconds = time.perf_counter() - started
     await store.close()
     if not all(talker.done() for talker in talkers):
         raise RuntimeError("an intake was not completed: the measured conversation no longer fits the playbook")
-    return taken
+    return seconds
 
 
 def recorded(book: Book, people: int, intakes: int) -> list[list[Rows]]:
@@ -103,33 +119,35 @@ def recorded(book: Book, people: int, intakes: int) -> list[list[Rows]]:
         statements()[name](connection, batch)
 
     unsafe = ("PRAGMA journal_mode = WAL", "PRAGMA synchronous = OFF", "PRAGMA foreign_keys = ON")  # nothing is timed
-    with _file() as path, patch.object(sqlite_writer, "many", noted), patch.object(sqlite, "_WRITER", unsafe):
+    with file() as path, patch.object(sqlite_writer, "many", noted), patch.object(sqlite, "_WRITER", unsafe):
         asyncio.run(talk(path, book, people, intakes, 1))
     return list(written.values())
 
 
-def _floor(written: list[list[Rows]], at_once: int) -> float:
-    """`at_once` people share a transaction: the first events of all, then the second ones …"""
+def written_raw(written: list[list[Rows]], at_once: int, taken: Callable[[float], None] = _nothing) -> float:
+    """Events a second. `at_once` people share a transaction: the first events of all, then the second ones …"""
     transactions = []
     for first in range(0, len(written), at_once):
         for together in zip(*written[first : first + at_once], strict=True):
             rows = [(name, [row for one in together for row in one.get(name, ())]) for name in STATEMENTS]
             transactions.append([(statements()[name].sql, batch) for name, batch in rows if batch])
-    with _file() as path, closing(sqlite3.connect(path, isolation_level=None)) as connection:
+    with file() as path, closing(sqlite3.connect(path, isolation_level=None)) as connection:
         for setting in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
             connection.execute(f"PRAGMA {setting}").fetchall()
         started = time.perf_counter()
         for transaction in transactions:
+            begun = time.perf_counter()
             connection.execute("BEGIN IMMEDIATE")
             for sql, batch in transaction:
                 connection.executemany(sql, batch)
             connection.execute("COMMIT")
-        taken = time.perf_counter() - started
-    return sum(map(len, written)) / taken
+            taken(time.perf_counter() - begun)
+        seconds = time.perf_counter() - started
+    return sum(map(len, written)) / seconds
 
 
 @contextmanager
-def _file() -> Iterator[Path]:
+def file() -> Iterator[Path]:
     """A new database, with its tables."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "askfirst.db"

@@ -14,6 +14,7 @@ import logging
 import subprocess
 import sys
 import tempfile
+import time
 import urllib.request
 from collections.abc import AsyncIterator, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
@@ -54,6 +55,7 @@ RATE, TAIL = Goal(0.5, "least"), Goal(2, "most")
 class Measured:
     rate: float  # updates a second, answered
     p99: float  # milliseconds from an update to its reply
+    cpu: float  # milliseconds of a processor for an update
 
 
 def figures(rounds: int, chats: int) -> list[Figure]:
@@ -66,6 +68,7 @@ def figures(rounds: int, chats: int) -> list[Figure]:
         Figure("telegram_webhook", ours.rate, floor.rate, "/s", RATE),
         Figure("telegram_webhook_p99", ours.p99, floor.p99, "ms", TAIL),
         Figure("telegram_polling", polling[0].rate, polling[1].rate, "/s", RATE),
+        Figure("cpu_per_message", ours.cpu, floor.cpu, "ms"),
     ]
 
 
@@ -78,7 +81,7 @@ def _in_turns(rounds: int, style: Style, port: int, chats: int, book: Book) -> t
             bot = askfirst(style, port, book) if name == "ours" else echo(style, port)
             found[name].append(asyncio.run(_measured(bot, port, chats)))
     ours, floor = (
-        Measured(median(m.rate for m in found[name]), median(m.p99 for m in found[name]))
+        Measured(*(median(getattr(m, each) for m in found[name]) for each in ("rate", "p99", "cpu")))
         for name in ("ours", "floor")
     )
     return ours, floor
@@ -103,11 +106,14 @@ async def _measured(bot: AbstractAsyncContextManager[str | None], port: int, cha
     async with bot as url:
         people = {"chats": list(range(first, first + chats)), "at_once": AT_ONCE, "script": SCRIPT}
         order = people | {"url": url, "secret": SECRET}
+        spent = time.process_time()
         answer = await asyncio.to_thread(_ordered, port, order)
+        spent = time.process_time() - spent
     if "error" in answer:
         raise RuntimeError(f"the measured bot has stopped answering: {answer['error']}")
     delays = sorted(answer["delays"])
-    return Measured(len(delays) / answer["seconds"], 1000 * delays[int(0.99 * (len(delays) - 1))])
+    count = len(delays)
+    return Measured(count / answer["seconds"], 1000 * delays[int(0.99 * (count - 1))], 1000 * spent / count)
 
 
 def _ordered(port: int, order: dict[str, Any]) -> dict[str, Any]:

@@ -16,6 +16,7 @@ import sys
 import time
 from pathlib import Path
 
+from bench.histogram import Histogram
 from bench.talk import STEPS, Talker
 from bot.app import load_book
 from bot.clock import SystemClock
@@ -49,13 +50,13 @@ async def work(database: str, first: int, people: int, intakes: int) -> None:
     runner = Runner(store, watched, SystemClock(), lambda: f"{next(ids):010d}")
     store.listen(runner.bell.ring)
     talkers = [Talker(first + n, intakes, states.__getitem__) for n in range(people)]
-    latencies: list[float] = []
+    latencies = Histogram()
 
     async def one(talker: Talker) -> None:
         for envelope in talker.events():
             begun = time.perf_counter()
             await runner.handle(envelope)
-            latencies.append(time.perf_counter() - begun)
+            latencies.record(time.perf_counter() - begun)
 
     sys.stdout.write("ready\n")
     sys.stdout.flush()
@@ -66,13 +67,12 @@ async def work(database: str, first: int, people: int, intakes: int) -> None:
     await store.close()
     if not all(talker.done() for talker in talkers):
         raise RuntimeError("an intake was not completed: the measured conversation no longer fits the playbook")
-    latencies.sort()
     steps = people * intakes * STEPS
     found = {
         "steps": steps,
         "seconds": taken,
         "cpu": spent,
-        **{f"p{share}": latencies[min(steps - 1, int(steps * share / 100))] for share in (50, 99, 99.9)},
+        **{f"p{share}": latencies.at(share) for share in (50, 99, 99.9)},
         "megabytes": peak(),
     }
     sys.stdout.write(json.dumps(found) + "\n")

@@ -8,6 +8,7 @@ has seen are kept; what another worker changes is forgotten when it says so, and
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -32,8 +33,20 @@ from storage.postgres_reader import open_snapshot
 from storage.postgres_url import Target
 from storage.postgres_writer import Writer
 from storage.queries import Row
-from storage.records import Snapshot
-from storage.rows import in_order, listed, looking, outbox_row, prepare, settled, turn_key, turns, within
+from storage.records import Ring, Snapshot
+from storage.rows import (
+    asking,
+    beginning,
+    in_order,
+    listed,
+    looking,
+    outbox_row,
+    prepare,
+    settled,
+    turn_key,
+    turns,
+    within,
+)
 from storage.values import micros, moment, text
 
 TRIES = 4  # at a question while connections are lost
@@ -118,15 +131,15 @@ class PostgresStore:
         return None if row is None else row["conversation"]
 
     async def open_conversations(self, platform: str) -> Sequence[str]:
-        return [row["conversation"] for row in await self._rows("open_conversations", prefix=text(f"{platform}:"))]
+        return [row["conversation"] for row in await self._rows("open_conversations", **beginning(f"{platform}:"))]
 
     async def sessions_begun(self, place: str) -> int:
         row = await self._one("sessions_begun", **within(place))
         return 0 if row is None else int(row["begun"])
 
     async def asking(self, within: str, limit: int) -> Sequence[str]:
-        names = {"place": text(within), "threads": text(f"{within}/"), "platform": text(f"{within}:")}
-        return [row["conversation"] for row in await self._rows("asking", **names, limit=limit)]
+        statement, values = asking(within, limit)
+        return [row["conversation"] for row in await self._rows(statement, **values)]
 
     async def event(self, event_id: str) -> Envelope | None:
         row = await self._one("event", event_id=text(event_id))
@@ -139,7 +152,7 @@ class PostgresStore:
             await self._one("keep", key=text(key), value=text(value))
 
     async def kept(self, prefix: str) -> dict[str, str]:
-        return {row["key"]: row["value"] for row in await self._rows("kept", prefix=text(prefix))}
+        return {row["key"]: row["value"] for row in await self._rows("kept", **beginning(prefix))}
 
     async def take_turn(self, what: str, owner: str, now: datetime, until: datetime) -> bool:
         values = {"key": turn_key(what), "owner": text(owner), **turns(now, until)}
@@ -202,6 +215,8 @@ class PostgresStore:
 
     async def due(self, now: datetime, limit: int, lease: timedelta) -> Sequence[DueTimer]:
         values = looking(now, lease, limit)
+        if await self._one("any_due", now=values["now"], jumped=values["jumped"]) is None:  # nearly always
+            return []
         return in_order(await self._rows("claim_timers", **values))
 
     async def timer_at(self, conversation: str, name: str) -> datetime | None:
@@ -209,7 +224,7 @@ class PostgresStore:
         return None if row is None else moment(row["at"])
 
     async def timers(self, prefix: str = "") -> Sequence[DueTimer]:
-        return in_order(await self._rows("timers", prefix=text(prefix)))
+        return in_order(await self._rows("timers", **beginning(prefix)))
 
     # -- records -------------------------------------------------------------------------------------------------
 
@@ -218,7 +233,7 @@ class PostgresStore:
         async with open_snapshot(self.target) as snapshot:
             yield snapshot
 
-    def listen(self, ring: Callable[[], None]) -> None:
+    def listen(self, ring: Ring) -> None:
         self._listener = Listener(self.target, self._name, self._forget, ring)
 
     async def close(self) -> None:
@@ -263,6 +278,7 @@ async def _left_as_it_is(connection: Any) -> None:
 
 
 async def open_postgres(target: Target) -> PostgresStore:
+    logging.getLogger("asyncpg").setLevel(logging.CRITICAL)  # its tracebacks; we say what is lost
     try:
         pool = await asyncpg.create_pool(**options(target, min_size=1, max_size=target.pool, reset=_left_as_it_is))
     except DATABASE as error:

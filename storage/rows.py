@@ -191,6 +191,21 @@ def within(place: str) -> Row:
     return {"place": text(place), "threads": text(f"{place}/"), "beyond": text(f"{place}0")}
 
 
+LAST = "\U0010ffff"  # no character comes after it
+
+
+def beginning(prefix: str) -> Row:
+    """Between which texts all are that begin so: text is compared by bytes, and UTF-8 sorts like code points."""
+    return {"first": text(prefix), "beyond": text(prefix) + LAST}
+
+
+def asking(place: str, limit: int) -> tuple[str, Row]:
+    """The statement that looks for open rounds, and its values: in a place ("platform:place"), or on a platform."""
+    if ":" in place:
+        return "asking", {"place": text(place), "beyond": text(f"{place};"), "limit": limit}  # ";" follows ":"
+    return "asking_on", {**beginning(f"{place}:"), "limit": limit}
+
+
 def turn_key(what: str) -> str:
     """Where it is kept whose turn something is."""
     return f"turn:{text(what)}"
@@ -207,6 +222,13 @@ def _optional(value: str | None) -> str | None:
     return None if value is None else text(value)
 
 
+_AS_IT_IS = tuple(sorted(Clarification.model_fields.keys() - {"kind", "options", "platform_at", "decided_at"}))
+
+
+def _plain(value: str | int | None) -> str | int | None:
+    return text(value) if isinstance(value, str) else value
+
+
 def _clarification(record: Clarification, at: int) -> Row:
     options = [
         {
@@ -217,8 +239,8 @@ def _clarification(record: Clarification, at: int) -> Row:
         }
         for option in record.options
     ]
-    row: Row = {
-        **cleaned(record.model_dump(exclude={"kind", "options", "platform_at", "decided_at"})),
+    row: Row = {name: _plain(getattr(record, name)) for name in _AS_IT_IS}
+    row |= {
         "options": canonical(options),
         "chosen_at": at if record.decided_at is None else micros(record.decided_at),
         "platform_at": None if record.platform_at is None else micros(record.platform_at),

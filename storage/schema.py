@@ -66,6 +66,10 @@ event = Table(
     sqlite_strict=True,
 )
 
+# Partial indexes: of the sessions of years, few are open.
+_OPEN = text("ended_at IS NULL")
+_ASKING = text("state IN ('asking', 'closing')")
+
 session = Table(
     "session",
     metadata,
@@ -79,8 +83,11 @@ session = Table(
     Column("ended_at", Whole),
     Column("result", Words),
     Index("session_conversation", "conversation"),
-    Index("session_state", "state"),
+    Index("session_open", "conversation", sqlite_where=_OPEN, postgresql_where=_OPEN),
     Index("session_newest", "started_at", "session"),
+    # In one place and its threads; and the newest of a platform, which may have a hundred thousand.
+    Index("session_asking", "conversation", "started_at", sqlite_where=_ASKING, postgresql_where=_ASKING),
+    Index("session_asking_newest", "started_at", "conversation", sqlite_where=_ASKING, postgresql_where=_ASKING),
     sqlite_strict=True,
 )
 
@@ -198,7 +205,7 @@ outbox = Table(
     Index("outbox_waiting", "conversation", "row", sqlite_where=_WAITING, postgresql_where=_WAITING),
     Index("outbox_message", "conversation", "message", sqlite_where=_SENT, postgresql_where=_SENT),
     Index("outbox_card", "conversation", "card", sqlite_where=_CARD, postgresql_where=_CARD),
-    Index("outbox_posted", "platform", sqlite_where=_POSTED, postgresql_where=_POSTED),
+    Index("outbox_posted", "platform", "kind", "state", sqlite_where=_POSTED, postgresql_where=_POSTED),
     sqlite_strict=True,
     sqlite_autoincrement=True,  # a row number is never given out twice, or a late `settle` could hit another row
 )
@@ -221,6 +228,7 @@ timer = Table(
     Column("lease_until", Whole),  # whoever took it to fire it has until then
     PrimaryKeyConstraint("conversation", "name"),
     Index("timer_at", "at"),
+    Index("timer_name", "name"),
     Index("timer_taken", "lease_until", sqlite_where=_TAKEN, postgresql_where=_TAKEN),
     sqlite_strict=True,
 )

@@ -23,9 +23,23 @@ from bot.ports import Commit, DueTimer, DuplicateEvent, OutboxRow, Settle
 from storage.hot import Hot
 from storage.lane import Lane, open_lane
 from storage.queries import many, one, rows
-from storage.records import Snapshot
-from storage.rows import Row, in_order, listed, looking, outbox_row, prepare, settled, turn_key, turns, within
+from storage.records import Ring, Snapshot
+from storage.rows import (
+    Row,
+    asking,
+    beginning,
+    in_order,
+    listed,
+    looking,
+    outbox_row,
+    prepare,
+    settled,
+    turn_key,
+    turns,
+    within,
+)
 from storage.sqlite_reader import open_snapshot
+from storage.sqlite_watch import Watch
 from storage.sqlite_writer import Writer
 from storage.values import micros, moment, text
 
@@ -55,6 +69,7 @@ class SqliteStore:
         self._writer = writer
         self._reader = reader
         self._hot = Hot()
+        self._watch: Watch | None = None
 
     # -- conversations -------------------------------------------------------------------------------------------
 
@@ -101,7 +116,7 @@ class SqliteStore:
         return None if row is None else row["conversation"]
 
     async def open_conversations(self, platform: str) -> Sequence[str]:
-        found = await self._read_all("open_conversations", prefix=text(f"{platform}:"))
+        found = await self._read_all("open_conversations", **beginning(f"{platform}:"))
         return [row["conversation"] for row in found]
 
     async def sessions_begun(self, place: str) -> int:
@@ -109,8 +124,8 @@ class SqliteStore:
         return 0 if row is None else int(row["begun"])
 
     async def asking(self, within: str, limit: int) -> Sequence[str]:
-        names = {"place": text(within), "threads": text(f"{within}/"), "platform": text(f"{within}:")}
-        return [row["conversation"] for row in await self._read_all("asking", **names, limit=limit)]
+        statement, values = asking(within, limit)
+        return [row["conversation"] for row in await self._read_all(statement, **values)]
 
     async def event(self, event_id: str) -> Envelope | None:
         row = await self._read("event", event_id=text(event_id))
@@ -123,7 +138,7 @@ class SqliteStore:
             await self._change("keep", key=text(key), value=text(value))
 
     async def kept(self, prefix: str) -> dict[str, str]:
-        return {row["key"]: row["value"] for row in await self._read_all("kept", prefix=text(prefix))}
+        return {row["key"]: row["value"] for row in await self._read_all("kept", **beginning(prefix))}
 
     async def take_turn(self, what: str, owner: str, now: datetime, until: datetime) -> bool:
         values = {"key": turn_key(what), "owner": text(owner), **turns(now, until)}
@@ -205,7 +220,7 @@ class SqliteStore:
         return None if row is None else moment(row["at"])
 
     async def timers(self, prefix: str = "") -> Sequence[DueTimer]:
-        return in_order(await self._read_all("timers", prefix=text(prefix)))
+        return in_order(await self._read_all("timers", **beginning(prefix)))
 
     # -- records -------------------------------------------------------------------------------------------------
 
@@ -214,11 +229,18 @@ class SqliteStore:
         async with open_snapshot(self.path) as snapshot:
             yield snapshot
 
-    def listen(self, ring: Callable[[], None]) -> None:
-        """Nobody else serves from the file: what is to be done, this process has written."""
+    def listen(self, ring: Ring) -> None:
+        """Nobody else serves from the file; a command may write to it all the same."""
+        self._watch = Watch(self.path, self._version, ring)
+
+    async def _version(self) -> int:
+        found: list[Row] = await self._writer.ask(lambda raw: raw.execute("PRAGMA data_version").fetchall())
+        return int(found[0]["data_version"])
 
     async def close(self) -> None:
         """What has been asked for is written first."""
+        if self._watch is not None:
+            await self._watch.close()
         try:
             await self._writer.close()
         finally:

@@ -12,18 +12,25 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import aiohttp
+import structlog
 from slack_bolt import BoltResponse
 from slack_bolt.app.async_app import AsyncApp
 from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.middleware.async_middleware import AsyncMiddleware
 from slack_bolt.request.async_request import AsyncBoltRequest
+from slack_sdk.errors import SlackApiError
 
+from adapters.slack.errors import code_of
 from bot.faults import report
+from bot.ports import StoreUnavailable
 
 Take = Callable[[Mapping[str, Any]], Awaitable[dict[str, Any]]]
 
 SWITCHES = ("SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET", "SLACK_BOT_TOKEN", "SLACK_SIGNING_SECRET")
 NO_SECRET = "socket"  # over the socket nothing is signed; Bolt wants some text here  # noqa: S105
+log = structlog.get_logger(__name__)
+
 AGAIN: dict[str, str | Sequence[str]] = {"Retry-After": ["2"]}
 
 
@@ -64,6 +71,9 @@ class _Commit(AsyncMiddleware):
     ) -> BoltResponse:
         try:
             answer = await self._take(req.body)
+        except (SlackApiError, aiohttp.ClientError, TimeoutError, StoreUnavailable) as error:
+            log.warning("slack_payload_put_off", error=code_of(error) or type(error).__name__)
+            return BoltResponse(status=503, body="", headers=AGAIN)
         except Exception as error:  # noqa: BLE001
             report("slack_payload_failed", error, kind=req.body.get("type"))
             return BoltResponse(status=503, body="", headers=AGAIN)

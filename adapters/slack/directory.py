@@ -20,6 +20,7 @@ from bot.ports import Clock, RateLimited, TryLater
 
 KEPT_FOR = timedelta(minutes=30)  # changes are told by `user_change` where that is subscribed to
 MOST = 20_000
+SOON_AGAIN = timedelta(seconds=20)  # until groups that could not be read are asked for once more
 SOON = 1.0  # seconds for what is known already to be said anew: acts have three in all
 
 log = structlog.get_logger(__name__)
@@ -82,8 +83,11 @@ class Directory:
                 for user in group.get("users") or ():
                     found[user] = (*found.get(user, ()), *names)
         except Exception as error:  # noqa: BLE001 - without them nobody is let in who should not be
-            self._warn(code_of(error) or type(error).__name__, "user groups can not be read: grant usergroups:read")
             found = kept[1] if kept is not None else {}
+            if isinstance(named(error), RateLimited | TryLater):  # whoever should be let in must not wait for long
+                self._groups[workspace.me.team] = (self._clock.now() - KEPT_FOR + SOON_AGAIN, found)
+                return found
+            self._warn(code_of(error) or type(error).__name__, "user groups can not be read: grant usergroups:read")
         self._groups[workspace.me.team] = (self._clock.now(), found)
         return found
 

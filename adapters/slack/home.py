@@ -109,7 +109,7 @@ def _asked(conversation: str, session: Session, link: Link) -> dict[str, Any]:
     state: str = session.stage.how if session.stage.kind == "ended" else session.stage.kind
     if session.stage.kind == "asking" and round_ is not None:
         state = f"{len(round_.items) - len(round_.open_items)} of {len(round_.items)} answered"
-    name = (session.workflow or "not routed yet").replace("/", " / ")
+    name = round_.title if round_ is not None else (session.workflow or "not routed yet").replace("/", " / ")
     section = _section((f"#{session.number} · {name}", True), (f" — {state}\n“{session.request.text[:200]}”", False))
     url = link(conversation, round_.message if round_ is not None else None)
     if url is not None:

@@ -22,6 +22,8 @@ REQUEST_FORM = "request_form"
 
 MAX_TITLE = 24  # characters, also of submit and close
 MAX_OPTION = 75  # text and description of an option
+MAX_BLOCKS = 100
+MAX_HINT = 2000
 MAX_SECTION = 3000
 MAX_WORDS = 3000  # of a text field
 MAX_FIELDS = 24  # questions: four blocks each, of at most a hundred
@@ -53,7 +55,9 @@ def round_form(form: FormView, conversation: str, card: str | None, draft: Mappi
     if len(shown) < len(form.fields):
         left = f"{len(form.fields) - len(shown)} more do not fit one form; they stay open for a second one."
         blocks.append(_section(escape(left)))
+    apart = len(blocks) + 5 * len(shown) <= MAX_BLOCKS
     for field in shown:
+        blocks += [{"type": "divider"}] * (apart and field is not shown[0])
         blocks += _question(field, draft.get(field.number))
     pinned = {"c": conversation, "r": form.round, "v": form.revision, "m": card}
     return {
@@ -64,7 +68,7 @@ def round_form(form: FormView, conversation: str, card: str | None, draft: Mappi
         "close": _plain("Later"),
         "notify_on_close": True,
         "private_metadata": json.dumps(pinned),
-        "blocks": blocks[:100],
+        "blocks": blocks[:MAX_BLOCKS],
     }
 
 
@@ -79,16 +83,18 @@ def _question(field: Field, draft: FormField | None) -> list[Any]:
     if field.form == "validate":
         choices = [{"text": _plain("Yes, that is right"), "value": CONFIRM}]
     if choices:
-        blocks.append(_choice(number, choices, kept.chosen))
+        blocks.append(_choice(number, choices, kept.chosen, field.reason))
     if field.form != "choice" or any(option.other for option in field.options):
-        label = {"open": "Your answer", "validate": "Or what is right instead"}.get(field.form, "In your own words")
+        label = {"open": "Your answer", "validate": "Or what is right instead"}.get(
+            field.form, "Other, in your own words"
+        )
         blocks.append(_words(number, "text", label, kept.text))
     if field.form != "open":
         blocks.append(_words(number, "note", "Note", kept.note))
     return blocks
 
 
-def _choice(number: int, choices: list[Any], chosen: str | None) -> Any:
+def _choice(number: int, choices: list[Any], chosen: str | None, reason: str) -> Any:
     element: dict[str, Any] = {
         "type": "radio_buttons" if len(choices) <= 10 else "static_select",
         "action_id": "pick",
@@ -97,7 +103,8 @@ def _choice(number: int, choices: list[Any], chosen: str | None) -> Any:
     picked = next((choice for choice in choices if choice["value"] == chosen), None)
     if picked is not None:
         element["initial_option"] = picked
-    return _input(number, "pick", "Choose one", element)
+    asked = _input(number, "pick", "Choose one", element)
+    return {**asked, "hint": _plain(_cut(reason, MAX_HINT))} if reason else asked
 
 
 def _words(number: int, what: str, label: str, text: str | None) -> Any:

@@ -138,8 +138,7 @@ class Sockets:
                         renewing = asyncio.ensure_future(self._renewed(link))
                     elif reason is not None and renewing is None:
                         link.told = reason
-                        if reason not in RENEWED:
-                            await link.socket.close()
+                        await link.socket.close()
             if renewing is not None:
                 next_link = await renewing
                 renewing = None

@@ -214,5 +214,6 @@ async def _left(workspace: Workspace, body: Payload) -> None:
 async def _uninstalled(installs: Installations, workspace: Workspace, body: Payload) -> None:
     """`app_uninstalled`, or the bot's token revoked; a person's own token is none of ours."""
     event = body.get("event") or {}
-    if event.get("type") == "app_uninstalled" or (event.get("tokens") or {}).get("bot"):
+    tokens = event.get("tokens")
+    if event.get("type") == "app_uninstalled" or (isinstance(tokens, Mapping) and tokens.get("bot")):
         await installs.forget(workspace.me.team)

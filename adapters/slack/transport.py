@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import secrets
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Any
 
 import aiohttp
 import structlog
 from slack_sdk.errors import SlackApiError
 
+from adapters.interrupted import Interrupted
 from adapters.slack.directory import Directory
 from adapters.slack.errors import Cure, code_of, cure_of, named
 from adapters.slack.modal import View
@@ -25,7 +26,7 @@ from bot.core.events import ButtonPressed, Envelope, FormSubmitted, MessageRecei
 from bot.ports import CardGone, Clock, RateLimited, Sent, TryLater, Undeliverable
 
 PAUSE = 1.05  # seconds between the parts of one message: see adapters/slack/pace.py
-BEGUN = 256  # long messages that were interrupted between two parts, remembered so as not to repeat the first
+IN_TIME = timedelta(seconds=1)  # a pause that Slack asks for, after which a trigger still lives
 EXPIRED = "Slack gave me too little time to open that; please press it once more. Typing works as well."
 
 log = structlog.get_logger(__name__)
@@ -49,7 +50,7 @@ class SlackTransport:
         self._roots = roots
         self._clock = clock
         self._fresh = fresh
-        self._begun: OrderedDict[tuple[str, str], list[str]] = OrderedDict()
+        self._interrupted: Interrupted[str] = Interrupted()
 
     # -- the three calls of the port -----------------------------------------------------------------------------
 
@@ -66,22 +67,17 @@ class SlackTransport:
             await self._still_there(workspace, address)
         elif await self._roots.dead(conversation):
             return await self._instead(workspace, address, say, rendered)
-        single = len(rendered.parts) + bool(rendered.files) == 1  # then there is nothing to be interrupted between
-        key = (conversation, "" if single else say.model_dump_json())
-        begun = [] if single else self._begun.setdefault(key, [])
+        begun = self._interrupted.sent_of(conversation, say, len(rendered.parts) + bool(rendered.files))
         try:
             await self._whole(workspace, conversation, where, rendered, begun)
         except _Strayed:
-            self._begun.pop(key, None)
+            self._interrupted.forget(begun)
             await self._roots.bury(conversation)
             return await self._instead(workspace, address, say, rendered)
         except Undeliverable:
-            self._begun.pop(key, None)
+            self._interrupted.forget(begun)
             raise
-        finally:
-            while len(self._begun) > BEGUN:
-                self._begun.popitem(last=False)
-        self._begun.pop(key, None)
+        self._interrupted.forget(begun)
         ts = begun[max(0, len(rendered.parts) - 1)] if begun else ""
         return Sent(name_of(ts, where.thread if direct else None), order_of(ts)) if ts else Sent("")
 
@@ -119,11 +115,17 @@ class SlackTransport:
 
     async def open_form(self, workspace: Workspace, trigger: str, view: View) -> str | None:
         """Open a modal; the code of the refusal, if any. A trigger lives three seconds and works once (P60)."""
-        try:
-            await workspace.client.views_open(trigger_id=trigger, view=view)
-        except Exception as error:  # noqa: BLE001 - the caller says so to the person
-            log.info("form_not_opened", error=code_of(error) or type(error).__name__)
-            return code_of(error) or "not_reached"
+        for last in (False, True):
+            try:
+                await workspace.client.views_open(trigger_id=trigger, view=view)
+            except Exception as error:  # noqa: BLE001 - the caller says so to the person
+                log.info("form_not_opened", error=code_of(error) or type(error).__name__)
+                failure = named(error)
+                if last or not isinstance(failure, RateLimited) or failure.retry_after > IN_TIME:
+                    return code_of(error) or "not_reached"
+                await self._clock.sleep(failure.retry_after.total_seconds())
+            else:
+                break
         return None
 
     async def respond(self, url: str, words: str) -> None:

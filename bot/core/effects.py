@@ -71,8 +71,9 @@ class Field(Model):
     number: int
     form: Form
     topic: str
-    words: tuple[str, ...]  # the question, why it matters, the reason of the recommendation
+    words: tuple[str, ...]  # the question, why it matters
     options: tuple[Option, ...] = ()
+    reason: str = ""  # of the recommendation; it stands below the options
     chosen: str | None = None
     text: str | None = None
     note: str | None = None

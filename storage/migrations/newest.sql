@@ -43,8 +43,6 @@ CREATE TABLE session (
 
 CREATE INDEX session_conversation ON session (conversation);
 
-CREATE INDEX session_state ON session (state);
-
 CREATE INDEX session_newest ON session (started_at, session);
 
 CREATE TABLE clarification (
@@ -149,8 +147,6 @@ CREATE INDEX outbox_message ON outbox (conversation, message) WHERE message IS N
 
 CREATE INDEX outbox_card ON outbox (conversation, card) WHERE card IS NOT NULL;
 
-CREATE INDEX outbox_posted ON outbox (platform) WHERE kind = 'say' AND state = 'sent';
-
 CREATE TABLE kept (
 	"key" TEXT NOT NULL,
 	value TEXT NOT NULL,
@@ -170,3 +166,13 @@ CREATE TABLE "timer" (
 CREATE INDEX timer_at ON timer (at);
 
 CREATE INDEX timer_taken ON timer (lease_until) WHERE lease_until IS NOT NULL;
+
+CREATE INDEX session_asking ON session (conversation, started_at) WHERE state IN ('asking', 'closing');
+
+CREATE INDEX session_asking_newest ON session (started_at, conversation) WHERE state IN ('asking', 'closing');
+
+CREATE INDEX session_open ON session (conversation) WHERE ended_at IS NULL;
+
+CREATE INDEX timer_name ON timer (name);
+
+CREATE INDEX outbox_posted ON outbox (platform, kind, state) WHERE kind = 'say' AND state = 'sent';

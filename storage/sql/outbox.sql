@@ -134,7 +134,7 @@ SELECT at FROM timer WHERE conversation = :conversation AND name = :timer;
 
 -- name: timers
 SELECT conversation, name, at FROM timer
-WHERE substr(name, 1, length(:prefix)) = :prefix
+WHERE name >= :first AND name < :beyond
 ORDER BY at, conversation, name;
 
 -- name: keep^
@@ -146,8 +146,7 @@ RETURNING key;
 DELETE FROM kept WHERE key = :key RETURNING key;
 
 -- name: kept
--- A handful of rows; `substr` instead of a range, because collations differ.
-SELECT key, value FROM kept WHERE substr(key, 1, length(:prefix)) = :prefix ORDER BY key;
+SELECT key, value FROM kept WHERE key >= :first AND key < :beyond ORDER BY key;
 
 -- name: take_turn^
 -- The moments are microseconds of twenty digits, so that they compare as text. No row: somebody else has it.

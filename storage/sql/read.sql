@@ -10,9 +10,10 @@ SELECT 1 AS seen FROM event WHERE event_id = :event_id;
 SELECT envelope FROM event WHERE event_id = :event_id;
 
 -- name: open_conversations
--- Where a session has not ended. :prefix is the platform with a colon.
+-- Where a session has not ended.
 SELECT DISTINCT conversation FROM session
-WHERE state IN ('routing', 'asking', 'closing', 'between') AND substr(conversation, 1, length(:prefix)) = :prefix
+WHERE ended_at IS NULL AND state IN ('routing', 'asking', 'closing', 'between')
+    AND conversation >= :first AND conversation < :beyond
 ORDER BY conversation;
 
 -- name: unsent
@@ -38,14 +39,26 @@ SELECT count(*) AS begun FROM session
 WHERE conversation = :place OR (conversation >= :threads AND conversation < :beyond);
 
 -- name: asking
+-- In a place, in its threads ("place/…") and in its parts ("place:…").
 SELECT conversation FROM session
-WHERE state IN ('asking', 'closing')
-    AND (
-        conversation = :place OR substr(conversation, 1, length(:threads)) = :threads
-        OR substr(conversation, 1, length(:platform)) = :platform
-    )
+WHERE state IN ('asking', 'closing') AND conversation >= :place AND conversation < :beyond
+    AND (conversation = :place OR substr(conversation, length(CAST(:place AS TEXT)) + 1, 1) IN ('/', ':'))
 GROUP BY conversation
 ORDER BY max(started_at) DESC, conversation
+LIMIT :limit;
+
+-- name: asking_on
+-- The newest of a whole platform: walked through from the newest on, until there are enough. `|| ''` keeps both
+-- databases from gathering all of a platform by name instead.
+SELECT conversation FROM session AS newest
+WHERE state IN ('asking', 'closing') AND conversation || '' >= :first AND conversation || '' < :beyond
+    AND NOT EXISTS (
+        SELECT 1 FROM session AS newer
+        WHERE newer.state IN ('asking', 'closing') AND newer.conversation = newest.conversation
+            AND newer.started_at >= newest.started_at
+            AND (newer.started_at > newest.started_at OR newer.session > newest.session)
+    )
+ORDER BY started_at DESC, conversation
 LIMIT :limit;
 
 -- name: sessions

@@ -129,11 +129,15 @@ class StoreContract(OutboxContract):
         crowd = [commit(f"e{n}", 0, f"terminal:{n}", audit=(entry(session=f"s{n}"),)) for n in range(30)]
         crowd[7] = commit("old", 0, "terminal:7")
         crowd[11] = commit("stale", 3, "terminal:11")
+        # Refused late: its place and its event are written by then, and have to go again.
+        crowd[13] = commit("gap", 0, "terminal:13", **recorded(clarification(revision=3)))
         results = await asyncio.gather(*(store.commit(one) for one in crowd), return_exceptions=True)
         assert isinstance(results[7], DuplicateEvent)
         assert isinstance(results[11], StaleRevision)
-        assert [result for n, result in enumerate(results) if n not in (7, 11)] == [None] * 28
-        assert len(await self.raw_rows(store, "event")) == 29
+        assert isinstance(results[13], Exception)
+        assert [result for n, result in enumerate(results) if n not in (7, 11, 13)] == [None] * 27
+        assert len(await self.raw_rows(store, "event")) == 28
+        assert await store.load("terminal:13") is None
         assert await verify(store) == []
 
     async def test_commits_of_one_place_asked_for_at_once_are_written_in_order(self, store: RecordStore) -> None:
@@ -370,6 +374,10 @@ class StoreContract(OutboxContract):
         between = session_row("s5", "between", after(5))
         await store.commit(commit("e5", 0, "x:spec", sessions=(between,)))
         assert list(await store.open_conversations("x")) == ["x:desk", "x:spec", "x:team", "x:team/1"]
+        for n, name in enumerate(("x:team2", "x:team:9", "x:tea", "x:team0/1", "xx:team"), start=9):
+            await store.commit(commit(f"e{n}", 0, name, sessions=(session_row(f"s{n}", "asking", after(1)),)))
+        assert await store.asking("x:team", 10) == ["x:team/1", "x:team", "x:team:9"]
+        assert (await store.asking("x", 10))[2:] == ["x:tea", "x:team", "x:team0/1", "x:team2", "x:team:9"]
 
     # -- the end -------------------------------------------------------------------------------------------------
 

@@ -19,11 +19,12 @@ from tests.e2e.installed import askfirst
 from tests.fakes.telegram import Person, TelegramServer, WallClock
 
 SECRET = "long-random-word"
+BUSY = 120  # seconds, at most: a start takes three, and sixty where the machine has much else to do
 
 
 async def until(condition: Callable[[], Any], what: str) -> Any:
     try:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(BUSY):
             while not (found := condition()):  # noqa: ASYNC110 - another process brings it about
                 await asyncio.sleep(0.02)
     except TimeoutError:
@@ -52,7 +53,7 @@ class Serving:
         assert self.process is not None
         if self.process.returncode is None:
             self.process.send_signal(number)
-        return await asyncio.wait_for(self.process.wait(), 30)
+        return await asyncio.wait_for(self.process.wait(), BUSY)
 
     async def run(self, *arguments: str) -> tuple[int, str]:
         """Another command beside the one that serves: its exit code and what it printed."""
@@ -74,7 +75,7 @@ class Serving:
     async def ready(self, *, code: int = 200) -> dict[str, Any]:
         """The first /readyz that answers so."""
         async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{self.port}", trust_env=False) as client:
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(BUSY):
                 while True:
                     try:
                         answer = await client.get("/readyz", timeout=10)

@@ -12,7 +12,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.e2e.serving import SECRET, Served, mine, says, served, until
+from tests.e2e.serving import BUSY, SECRET, Served, free_port, mine, says, served, until
+from tests.fakes.postgres import PostgresServer
 from tests.fakes.telegram import Person
 
 STYLES = pytest.mark.parametrize("style", ["polling", "webhook"])
@@ -49,7 +50,7 @@ async def test_killed_between_sending_and_settling(tmp_path: Path, style: str) -
         await made.start()
         gate = made.server.faults.hold(method="sendMessage", taken=True)
         ana.say("lit-review this")
-        await asyncio.wait_for(gate.reached(), 30)  # Telegram has it; the program does not know
+        await asyncio.wait_for(gate.reached(), BUSY)  # Telegram has it; the program does not know
         assert len(round_cards(ana)) == 1
         await made.stop(signal.SIGKILL)
         gate.open()
@@ -180,6 +181,87 @@ async def test_what_is_under_way_at_sigterm_is_finished(tmp_path: Path) -> None:
             assert (await delivery).status_code == 200
         assert await made.stop() == 0
         assert [chosen for _, chosen, _ in made.stored()] == ["B"]
+
+
+async def test_asked_to_stop_under_load(tmp_path: Path) -> None:
+    """Within its bound, with 0: what was confirmed is stored, and what was not sent goes out after the next start."""
+    async with served(tmp_path, "polling") as (made, ana):
+        people = [ana, *(made.server.person(f"Ben{n}", started=True) for n in range(24))]
+        for one in people:
+            one.say("lit-review this")
+        gate = made.server.faults.hold(method="sendMessage", taken=True)
+        await made.start()
+        await asyncio.wait_for(gate.reached(), BUSY)
+        assert made.process is not None
+        made.process.send_signal(signal.SIGTERM)
+        await until(lambda: "stopping" in made.log.read_text(), "the signal, heard")
+        gate.open()
+        assert await made.stop() == 0
+        confirmed = len(made.server.updates.log) - len(made.server.updates.pending)
+        assert made.rows("SELECT count(*) FROM event WHERE kind = 'message'")[0][0] >= confirmed
+        waiting = made.rows("SELECT count(*) FROM outbox WHERE state = 'waiting'")[0][0]
+        said = sum(len(round_cards(one)) for one in people)
+        await made.start()
+        await until(lambda: made.log.read_text().count("event='serving'") == 2, "the second start")
+        await until(lambda: all(round_cards(one) for one in people), "everybody's round")
+        await until(made.all_sent, "everything sent")
+        assert await made.stop() == 0
+        assert [len(round_cards(one)) for one in people] == [1] * len(people)
+        assert (said, said + waiting > 0) == (min(said, len(people)), True)
+        assert "Traceback" not in made.log.read_text()
+
+
+async def test_telegram_is_down_for_a_while(tmp_path: Path) -> None:
+    """Connections are refused: both loops wait, /readyz tells, and afterwards everything comes, in order and once."""
+    async with served(tmp_path, "polling") as (made, ana):
+        port, made.port = free_port(), free_port()
+        made.environment["ASKFIRST_HTTP__PORT"] = str(made.port)
+        async with made.server.serve(port) as base:
+            made.environment["ASKFIRST_TELEGRAM__BASE_URL"] = base
+            await asked(made, ana)
+            ana.say("accept recommendations")
+            await until(lambda: len(made.stored()) == 5, "the answers")
+        await until(
+            lambda: made.rows("SELECT 1 FROM outbox WHERE state = 'waiting' AND attempts > 0"), "failed tries"
+        )
+        state = (await made.ready(code=503))["telegram"]
+        assert (state["ready"], state["state"]) == (False, "unreachable")
+        ana.say("/status")
+        async with made.server.serve(port):
+            await until(says(ana, "Handed to"), "the end")
+            await until(
+                lambda: made.rows("SELECT 1 FROM event WHERE envelope LIKE '%/status%'"), "what was said meanwhile"
+            )
+            await until(made.all_sent, "everything sent")
+            assert (await made.ready())["ok"]
+            assert await made.stop() == 0
+        ends = [text for text in mine(ana) if "Handed to" in text or "Done: 5 answers" in text]
+        assert [text.split()[0] for text in ends] == ["Done:", "Handed"]
+        assert not made.rows("SELECT 1 FROM outbox WHERE state = 'given_up'")
+
+
+async def test_postgresql_is_started_anew_meanwhile(tmp_path: Path, postgres: PostgresServer) -> None:
+    """The process goes on: what is said while the database is away is stored when it is back, once."""
+    async with served(tmp_path, "polling") as (made, ana):
+        made.port = free_port()
+        made.environment |= {
+            "ASKFIRST_HTTP__PORT": str(made.port),
+            "ASKFIRST_DATABASE": await postgres.new_database(),
+        }
+        await made.start()
+        ana.say("lit-review this")
+        await until(lambda: round_cards(ana), "the round")
+        await asyncio.to_thread(postgres.stop, signal.SIGQUIT)
+        try:
+            ana.say("1: B, 2: A")
+            assert not (await made.ready(code=503))["database"]
+        finally:
+            await asyncio.to_thread(postgres.start)
+        await until(says(ana, "Still open"), "the echo")
+        assert (await made.ready())["ok"]
+        assert len([text for text in mine(ana) if "Still open" in text]) == 1
+        assert await made.stop() == 0
+        assert "Traceback" not in made.log.read_text()
 
 
 async def test_a_second_poller(tmp_path: Path) -> None:

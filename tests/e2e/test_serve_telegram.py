@@ -84,10 +84,15 @@ async def test_what_can_not_work_is_said_and_never_the_token(
         assert not token or token not in log
 
 
-async def test_a_stop_during_the_start_is_a_stop(tmp_path: Path) -> None:
-    """Telegram can not be reached; the program still ends when asked to."""
+async def test_a_name_that_is_not_found_at_the_start(tmp_path: Path) -> None:
+    """It is said in words and tried again; whoever watches is told; the program still ends when asked to."""
     async with served(tmp_path, "polling") as (made, _):
-        made.environment["ASKFIRST_TELEGRAM__BASE_URL"] = f"http://127.0.0.1:{free_port()}/bot"
+        made.port = free_port()
+        made.environment["ASKFIRST_HTTP__PORT"] = str(made.port)
+        made.environment["ASKFIRST_TELEGRAM__BASE_URL"] = "http://bot-api.invalid/bot"  # never found: RFC 2606
         await made.start()
-        await until(lambda: made.log.exists() and "telegram_unreachable" in made.log.read_text(), "a failed try")
+        assert (await made.ready(code=503))["telegram"] == {"ready": False, "state": "not reached yet"}
+        assert "the name of the host is not found" in made.log.read_text()
+        assert made.process is not None
+        assert made.process.returncode is None
         assert await made.stop() == 0

@@ -7,12 +7,14 @@ from datetime import timedelta
 
 import pytest
 
+from bot.core.effects import Say
 from bot.core.events import DeliveryFailed, MessagePosted
 from bot.outbox import Patience, TransportBroken
 from bot.pace import Pacer, Rate
 from bot.ports import (
     CardGone,
     RateLimited,
+    Sent,
     StoreUnavailable,
     TryLater,
     Undeliverable,
@@ -122,6 +124,38 @@ async def test_a_long_outage_is_not_given_up_before_its_time() -> None:
         world.clock.advance(timedelta(minutes=5))
     await world.outbox.drain()
     assert world.row(1).sent is not None
+
+
+async def test_after_half_an_hour_without_the_platform_everything_comes_in_order() -> None:
+    """Two places, messages from before it and during it: few tries, nothing given up, all there within minutes."""
+    world = World(auto=False)
+    over = world.clock.now() + timedelta(minutes=30)
+
+    async def post(conversation: str, say: Say) -> Sent:
+        if world.clock.now() < over:
+            refused.append(conversation)
+            raise TryLater("no route")
+        return await taken(conversation, say)
+
+    refused: list[str] = []
+    taken, world.wire.post = world.wire.post, post  # type: ignore[method-assign]
+    await world.hear("a", "b")
+    said = 2
+    while await world.store.waiting():
+        await world.outbox.drain()
+        due = await world.store.next_due(("test",))
+        assert due is None or due - world.clock.now() <= Patience().longest
+        if said == 2 and world.clock.now() > over - timedelta(minutes=10):
+            await world.hear("c")
+            await world.hear("x", conversation="test:2")
+            said = 4
+        elif due is not None:
+            world.clock.advance(max(due - world.clock.now(), timedelta(0)))
+    assert world.clock.now() - over <= Patience().longest
+    assert [text for c, text in world.wire.calls if c == "test:1"] == ["1. ana: a", "2. ana: b", "3. ana: c"]
+    assert [text for c, text in world.wire.calls if c == "test:2"] == ["1. ana: x"]
+    assert len(refused) < 40
+    assert not any(row.given_up for row in world.store.rows)
 
 
 async def test_an_undeliverable_row_is_reported_and_makes_room_for_the_next() -> None:

@@ -12,8 +12,6 @@ from storage.rows import STATEMENTS
 
 # statement -> the tables that may be read from end to end all the same, and why
 ALLOWED = {
-    "timers": {"timer"},  # few; for people and at the start
-    "kept": {"kept"},  # a handful of rows, at the start
     "clarifications": {"clarification"},  # all of them
     "clarified_sessions": {"clarification", "clarification_history"},  # for `verify`, which reads everything
     "failures": {"event"},  # for people, when something went wrong

@@ -60,7 +60,8 @@ def round_message(
         return
     if event.quoted and replying.read(turn, round_, event.quoted, event.decoded).kind in CLAIMS:
         _claimed(turn, session, round_, event, event.quoted, None)
-    reading, wish = _with_wish(turn, session, round_, event)
+    to_us = direct or asked or not turn.shared
+    reading, wish = _with_wish(turn, session, round_, event, to_us=to_us)
     if turn.shared and not direct and not reading.shaped and not (asked and threads.counts(reading, event.text)):
         turn.ignore("ordinary talk")
         return
@@ -85,9 +86,7 @@ def round_message(
         names = ", ".join(material.name for material in event.materials)
         ref = ref.model_copy(update={"quote": f"{ref.quote} [{quote(names)}]"})
         reading = _with_files(reading, names)
-    if yes_or_no(event.text, turn.book.phrases) is None and _changed_subject(
-        turn, session, round_, reading, event, ref
-    ):
+    if _changed_subject(turn, session, round_, reading, event, ref):
         return
     if reading.kind == "put_off" and wish is not None:
         putting_off.keep(turn, session, round_, wish, person, ref)
@@ -108,12 +107,15 @@ def round_message(
     replying.nudge(turn, session, round_, "I can't read an answer in that; nothing is recorded.")
 
 
-def _reading(turn: Turn, session: Session, round_: Round, event: MessageReceived) -> Reading:
-    """The reading of a reply; words owed after a press on Other come first, unless they are shaped otherwise."""
+def _reading(turn: Turn, session: Session, round_: Round, event: MessageReceived, *, to_us: bool) -> Reading:
+    """The reading of a reply; words owed after a press on Other come first, unless they are shaped otherwise.
+
+    In a shared place what is said to nobody is talk, whatever is owed (RP-11).
+    """
     reading = replying.read(turn, round_, event.text, event.decoded, attached=bool(event.materials))
     stage = session.stage
     owed = stage.describing.get(event.person.id) if isinstance(stage, Asking) else None
-    if owed is None or not event.text.strip():
+    if owed is None or not event.text.strip() or not to_us:
         return reading
     item = round_.item(owed)
     if item is None:
@@ -131,13 +133,15 @@ def _reading(turn: Turn, session: Session, round_: Round, event: MessageReceived
     return Reading(kind="answers", answers={owed: ItemReading(key="other", text=event.text.strip())}, shaped=True)
 
 
-def _with_wish(turn: Turn, session: Session, round_: Round, event: MessageReceived) -> tuple[Reading, Wish | None]:
+def _with_wish(
+    turn: Turn, session: Session, round_: Round, event: MessageReceived, *, to_us: bool
+) -> tuple[Reading, Wish | None]:
     """What a message answers, and what it wishes about asking (CH-6). What gainsays the wish is not taken."""
     wish = putting_off.wish_in(turn, event.text)
     if wish is not None and not wish.rest:
         return Reading(kind="put_off", until=wish.words), wish
     said = event if wish is None else event.model_copy(update={"text": wish.rest})
-    reading = _reading(turn, session, round_, said)
+    reading = _reading(turn, session, round_, said, to_us=to_us)
     if wish is None:
         wish = putting_off.wish_behind(turn, round_, event.text, reading)
         return (reading if wish is None or reading.kind != "unparsed" else PUT_OFF), wish
@@ -273,7 +277,9 @@ def leaves(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef
         replying.apply(turn, session, session.round, kept, event.person, ref)
         return True
     if verdict.outcome == "clarify" and verdict.unknown_command:
-        known = " ".join(f"/{w.commands[0]}" for w in turn.pack.nearest_commands(verdict.unknown_command))
+        meant = turn.pack.mistyped(verdict.unknown_command)
+        workflows = (w.commands[0] for w in turn.pack.nearest_commands(verdict.unknown_command))
+        known = " ".join(f"/{word}" for word in (*([meant] if meant else ()), *workflows))
         turn.tell(
             f"I don't know the command {quote(verdict.unknown_command)}. The nearest: {known}. "
             "As an answer in your own words, put the number in front, e.g. 1: other (your words).",
@@ -287,12 +293,17 @@ def leaves(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef
 def _changed_subject(
     turn: Turn, session: Session, round_: Round, reading: Reading, event: MessageReceived, ref: MessageRef
 ) -> bool:
-    """An unreadable message that asks for a workflow, or comes after a long silence (RT-10)."""
+    """An unreadable message that asks for a workflow, or comes after a long silence (RT-10). No plain yes or no."""
+    prose = reading.kind == "unparsed" or _only_own_words(reading)
+    unclear = prose or (reading.kind in ("needs_confirmation", "question_back") and not reading.asked_about)
+    if not unclear and session.routed_by != "phase":
+        return False
+    if yes_or_no(event.text, turn.book.phrases) is not None:
+        return False
     if session.routed_by == "phase" and read_menu_answer(event.text, (), turn.pack).kind == "else":
         opening.something_else(turn, session, event.person, ref)  # the button's words, typed (CH-1)
         return True
-    prose = reading.kind == "unparsed" or _only_own_words(reading)
-    if not prose and not (reading.kind in ("needs_confirmation", "question_back") and not reading.asked_about):
+    if not unclear:
         return False
     verdict = request_in(turn, event)
     if verdict is not None and verdict.workflow is not None:

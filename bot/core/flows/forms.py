@@ -36,8 +36,7 @@ def form_of(round_: Round, person: Person, items: Sequence[Item] | None = None) 
 def _field(item: Item, person: Person) -> Field:
     question, answer = item.question, item.answer
     words = [question.text, question.why]
-    if question.recommended is not None and question.rationale:
-        words.append(f"Why {question.recommended.key}: {question.rationale}")
+    best = question.recommended
     own = answer if answer is not None and answer.by == person.id else None
     if answer is not None and own is None:
         words.append(view.item_line(item))
@@ -50,6 +49,7 @@ def _field(item: Item, person: Person) -> Field:
         topic=question.topic,
         words=tuple(line for line in words if line),
         options=question.options,
+        reason=f"Why {best.key}: {question.rationale}" if best is not None and question.rationale else "",
         chosen=chosen,
         text=None if own is None else own.text,
         note=None if own is None else own.note,

@@ -55,7 +55,7 @@ def _amends(turn: Turn, event: MessageReceived, ref: MessageRef, direct: bool) -
         ):
             return amending.propose(turn, session, round_, fresh, event.person, ref)
     said = [r for r in reading.answers.values() if r.key != "skip"]
-    if not said and _about_the_closed(turn, event, reading, direct):
+    if not said and _about_the_closed(turn, event, reading, direct, session):
         problems = [f"{e.item}: {e.message}" if e.item != "?" else e.message for e in reading.errors]
         turn.tell(
             *problems,
@@ -86,11 +86,13 @@ def at_the_menu(turn: Turn, event: MessageReceived, ref: MessageRef) -> bool:
     return amending.propose(turn, session, round_, reading, event.person, ref)
 
 
-def _about_the_closed(turn: Turn, event: MessageReceived, reading: Reading, direct: bool) -> bool:
+def _about_the_closed(turn: Turn, event: MessageReceived, reading: Reading, direct: bool, session: Session) -> bool:
     """Words that only make sense about a round, said when none is open; never a new request (RD-13, CH-2)."""
-    if (turn.shared and not direct) or event.materials or request_in(turn, event) is not None:
+    if event.materials or request_in(turn, event) is not None:
         return False
     listed = any(e.item.isdigit() for e in reading.errors)
+    if turn.shared and not direct:  # in the thread, from whoever was asked: a change that can not be read
+        return threads.asked_here(turn, event, session) and listed and (reading.correction or reading.shaped)
     ends = reading.kind in ("accept_all", "accept_all_except", "cancel", "force_quit")
     halts = second_thought(event.text, turn.book.phrases)
     return listed or ends or halts or reading.correction or any(r.key == "skip" for r in reading.answers.values())

@@ -94,7 +94,7 @@ def undelivered(turn: Turn, event: DeliveryFailed) -> None:
     if event.place:
         turn.set(unreachable=event.reason)
     if session is not None:
-        if event.place and session.undelivered is None:
+        if event.place and session.undelivered != event.reason:
             _tell_requester(turn, session, event.reason)
         _keep(turn, session.model_copy(update={"undelivered": event.reason}))
 
@@ -109,7 +109,7 @@ def lost(turn: Turn, event: PlaceLost) -> None:
         if session.stage.kind == "ended":
             continue
         turn.audit("delivery.failed", session, reason=event.reason)
-        if session.undelivered is None:
+        if session.undelivered != event.reason:
             _tell_requester(turn, session, event.reason)
         _keep(turn, session.model_copy(update={"undelivered": event.reason}))
 

@@ -25,7 +25,7 @@ def heard(
     turn: Turn, event: MessageReceived, ref: MessageRef, bound: tuple[Session, Round | None] | None, direct: bool
 ) -> bool:
     """A message that names whole rounds, or all of the person's own. False when it does not."""
-    said = read_several(event.text, turn.book.phrases, decoded=event.decoded)
+    said = read_several(turn.written(event.text, decoded=event.decoded), turn.book.phrases)
     if said is None or event.forwarded is not None:
         return False
     if not said.mine:
@@ -258,9 +258,9 @@ def _sum_up(turn: Turn, found: Found, means: list[Meant], person: Person, ref: M
 
 
 def _summary(one: OpenRound, words: str, meant: Meant) -> list[str]:
-    """`#12 Literature review: 1 Years → B, last 10 years (recommended); 2 … Stays open: 3 (Form).`"""
+    """`#12 Literature review:`, below it a line for each answer, for what stays open, and for each mistake."""
     reading = meant.reading
-    errors = [f"   {e.item}: {e.message}" if e.item != "?" else f"   {e.message}" for e in reading.errors]
+    errors = [f"• {e.item}: {e.message}" if e.item != "?" else f"• {e.message}" for e in reading.errors]
     if not _decides(reading):
         return [f"{name_of(one)}: I can't tell what “{quote(words)}” decides; nothing for this one.", *errors]
     parts: list[str] = []
@@ -268,15 +268,15 @@ def _summary(one: OpenRound, words: str, meant: Meant) -> list[str]:
     for question in one.questions:
         number, topic = question.number, question.question.topic
         if number in reading.answers:
-            parts.append(f"{number} {topic} → {_words(question, reading.answers[number])}")
+            parts.append(f"• {number} {topic} → {_words(question, reading.answers[number])}")
         elif number in reading.accepted and (best := question.question.recommended) is not None:
-            parts.append(f"{number} {topic} → {best.key}, {best.label} (recommended)")
+            parts.append(f"• {number} {topic} → {best.key}, {best.label} (recommended)")
         elif question.held is None:
             left.append(
                 f"{number} ({topic})" + ("" if question.question.recommended else ", without a recommendation")
             )
-    line = f"{name_of(one)}: {'; '.join(parts)}."
-    return [line + (f" Stays open: {'; '.join(left)}." if left else ""), *errors]
+    open_ = [f"• Stays open: {'; '.join(left)}."] if left else []
+    return [f"{name_of(one)}:", *parts, *open_, *errors]
 
 
 def _words(question: OpenQuestion, said: ItemReading) -> str:

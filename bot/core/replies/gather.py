@@ -125,7 +125,9 @@ def _take_rest(msg: Message, sums: Sums, statement: Statement) -> None:
         return
     end = statement.value_end if statement.value_end >= 0 else max(_core_end(msg, statement), statement.start + 1)
     value = read_value(msg, statement.start, end, slot, glued=True)
-    if statement.forced == "recommended" or (value.kind in ("recommended", "ambiguous_agreement") and msg.any_at(
+    named = msg.at("recommended", statement.start) == end  # Portuguese "o padrão"; "o" is Spanish "or"
+    named = named or statement.forced == "recommended"
+    if named or (value.kind in ("recommended", "ambiguous_agreement") and msg.any_at(
         ("accept", "recommended", "delegate"), statement.start
     )):  # fmt: skip
         value = Value("recommended")

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from bot.core.replies.doubt import unfit
 from bot.core.replies.message import Message
 from bot.core.replies.value import asks
 
@@ -107,6 +108,8 @@ def _clause(msg: Message, start: int, end: int) -> str:
         return ""
     if msg.at("offered", first, end):
         return "unclear"  # "the options don't fit": about them, whatever is said
+    if unfit(msg, first, end):
+        return "unclear"
     code = _spoken(msg, first, end) or _told(msg, first, end) or _ends(msg, first, end)
     if code or first == start:
         return code

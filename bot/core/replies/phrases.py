@@ -9,11 +9,11 @@ kept in one trie; looking up a position of a message walks at most the longest p
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from bot.core.patterns import regex
 from bot.core.replies.tokens import Token, fold, tokenize
 
 WORD_CLASSES: Final[Mapping[str, str]] = {
@@ -91,6 +91,7 @@ WORD_CLASSES: Final[Mapping[str, str]] = {
     "suffix": "what may follow a number: st, nd, and the particles of Korean, Japanese, Chinese",
     "option": "a noun for an option: option, letter",
     "for": "between value and number, or before a number: for, on",
+    "said_for": "between own words and the number of their question: for",
     "commit": "commits to a choice, in the middle of a sentence too: lets go with",
     "otherwise": "what is left of the same question, not the other questions: otherwise",
     "lead": "words before a value that add nothing: I take, is, let's go with",
@@ -125,6 +126,11 @@ WORD_CLASSES: Final[Mapping[str, str]] = {
     "judged": "what is said of a question or its options: is a good question, doesn't apply",
     "to_bot": "what the bot is asked to do with the conversation: remind me, show the options",
     "closing": "how a letter ends: best regards",
+    "occasion": "what people gather for or are away for, so that an answer may wait for it: board meeting, lunch",
+    "awaits": "begins what is waited for: after, once",
+    "ended": "ends what is waited for, in scripts where it comes last: 之后, のあと",
+    "nothing": "no option at all, before a verb of fitting: nothing",
+    "fits": "whether something fits, of the options: works, suits",
     # words that change nothing
     "polite": "greetings, thanks, please",
     "filler": "function words allowed in an acceptance: with, your, of, the",
@@ -163,9 +169,9 @@ TEXT_CLASSES: Final[Mapping[str, str]] = {
 # one of them, nor is anything whose misreading would record an answer to one question.
 _FORGIVING: Final = ("accept", "recommended", "item", "asks_recommended")
 
-_PLAIN_WORDS: Final = re.compile("[a-z]+(?: [a-z]+)*")
-_CHARACTERS: Final = re.compile("[\u3041-\u3096\u30a1-\u30f6\u4e00-\u9fff\uac00-\ud7a3]+")
-_JAMO: Final = re.compile("[\u3131-\u318e]+")  # "ㅇㅇ" reaches the grammar normalised
+_PLAIN_WORDS: Final = regex("[a-z]+(?: [a-z]+)*")
+_CHARACTERS: Final = regex("[\u3041-\u3096\u30a1-\u30f6\u4e00-\u9fff\uac00-\ud7a3]+")
+_JAMO: Final = regex("[\u3131-\u318e]+")  # "ㅇㅇ" reaches the grammar normalised
 
 Match = tuple[int, int]  # how many tokens long the phrase is, and its value (0 where the class has none)
 _NOTHING: Final[Mapping[str, Match]] = {}

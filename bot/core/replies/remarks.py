@@ -82,6 +82,8 @@ def with_note(msg: Message, letter: str, after: int, end: int, slot: Slot, said:
     """A known letter and whatever follows it."""
     if msg.doubts(after, end):
         return Value("tentative", letter=letter, said=said)
+    if (kind := _wondered(msg, after, end)) is not None:
+        return Value(kind, letter=letter, said=said)
     if letter != slot.other and (turned := against(msg, letter, after, end, slot, said)) is not None:
         return turned
     if letter != slot.other and (other := _outdone(msg, letter, after, end, slot)):
@@ -119,6 +121,18 @@ def with_note(msg: Message, letter: str, after: int, end: int, slot: Slot, said:
         return Value("tentative", letter=letter, said=said)
     note = note_of(msg, rest, end)
     return Value("letter", letter, note=note, said=said, complete=note is None)
+
+
+def _wondered(msg: Message, i: int, end: int) -> str | None:
+    """ "B differs from A how?", 3のDってどういう意味？: one sentence with the letter, and it asks. In "B will that
+    work?" a question of its own follows."""
+    edge = i
+    while edge < end and not (msg.is_edge(edge) or msg.is_mark(edge, "-(:") or msg.tokens[edge].kind == "mention"):
+        edge += 1
+    if edge == i or not msg.is_mark(edge, "?") or edge >= end or msg.any_at(("question", "explain"), i):
+        return None
+    asks = any(msg.places(name, i, edge) for name in ("question", "explain")) or msg.letters_in(i, edge)
+    return "question" if asks else "tentative"
 
 
 def _moves_on(msg: Message, letter: str, i: int, end: int, slot: Slot) -> bool:

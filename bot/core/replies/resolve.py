@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from bot.core.replies import wording
 from bot.core.replies.company import conditioned, in_company
@@ -108,13 +109,20 @@ def _conclude(msg: Message, sums: Sums, statements: Sequence[Statement]) -> Read
     if not answers and all(e.code == "question" for e in errors) and len(errors) == 1 and sums.rest is None:
         return Reading(kind="question_back", asked_about=tuple(sums.values), note=note)
     loose = sums.loose or any(s.weak or s.buried for s in statements)
-    proposals: tuple[Proposal, ...] = ()
-    if (sums.agreed or (sums.rest is not None and sums.rest.kind == "ambiguous_agreement")) and answers:
+    proposals = _kept(msg, sums)
+    if not proposals and answers and (
+        sums.agreed or (sums.rest is not None and sums.rest.kind == "ambiguous_agreement")
+    ):  # fmt: skip
         proposals = (Proposal(kind="accept_all", label="recommendations for the rest"),)
     return Reading(
         kind="answers", answers=answers, errors=tuple(errors), proposals=proposals, note=note,
         correction=sums.corrected, shaped=not loose and not _all_free(msg, sums, statements),
     )  # fmt: skip
+
+
+def _kept(msg: Message, sums: Sums) -> tuple[Proposal, ...]:
+    told = ((msg.by_number[n], value) for n, value in sums.values.items() if n not in sums.conflicts)
+    return wording.kept(told)
 
 
 def _all_free(msg: Message, sums: Sums, statements: Sequence[Statement]) -> bool:
@@ -272,6 +280,7 @@ def _accepted(
         answers=answers,
         accepted=taken,
         errors=tuple(errors),
+        proposals=_kept(msg, sums),
         note=note,
         delegation=sums.delegated,
         correction=sums.corrected,
@@ -280,7 +289,11 @@ def _accepted(
 
 
 def _nested(msg: Message, sums: Sums, statements: Sequence[Statement]) -> bool:
-    """ "#3 2: B, rest default": what could not be placed names another question, which "the rest" would then take."""
+    """ "#3 2: B, rest default": what could not be placed names another question, which "the rest" would then take.
+    In "1: 2B, rest default" the first number names the round, or is a slip."""
+    items = [s for s in statements if s.kind == "item"]
+    if any(a.start == b.first and a.bound and not a.forced for a, b in pairwise(items)):
+        return True
     unread = (s for s in statements if any(sums.values.get(n, _READ).kind == "unclear" for n in s.numbers))
     return any(item_within(msg, s.start, s.end) for s in unread)
 

@@ -209,7 +209,7 @@ def _answer(slot: Slot, value: Value) -> Reading:
     answers: dict[int, ItemReading] = {}
     errors: list[ItemError] = []
     _put(slot, value, answers, errors)
-    return Reading(kind="answers", answers=answers, errors=tuple(errors))
+    return Reading(kind="answers", answers=answers, errors=tuple(errors), proposals=wording.kept([(slot, value)]))
 
 
 def bare(msg: Message) -> Reading | None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from bot.core.replies.doubt import may_wait
 from bot.core.replies.labels import by_label
 from bot.core.replies.letters import after_letter, corrected, lettered
 from bot.core.replies.message import Message
@@ -81,11 +82,12 @@ def without_courtesy(msg: Message, start: int, end: int) -> int:
 
 def _read(msg: Message, start: int, end: int, slot: Slot, *, glued: bool) -> Value:
     opened = any(msg.is_quote(i) for i in range(start, min(end, start + 200) - 1))
+    followed = start < end < msg.count and not (msg.is_break(end) or msg.is_break(end - 1))
     while end > start and (msg.is_break(end - 1) or msg.is_mark(end - 1, ",;/|、。}{") or (
         msg.is_quote(end - 1) and not opened
     ) or (msg.is_mark(end - 1, "-") and msg.tokens[end - 1].spaced)):  # fmt: skip
         end -= 1
-    if end - start > 1 and msg.at("and", end - 1) == end and not msg.letter(end - 1):
+    if followed and end - start > 1 and msg.at("and", end - 1) == end and not msg.letter(end - 1):
         end -= 1
     while start < end and (msg.is_break(start) or msg.is_mark(start, ":=.-,|>\"“„«‘'「『{}")):
         if msg.is_mark(start, "‘'\"“„«「『") and not msg.letter(start + 1, end):
@@ -158,7 +160,10 @@ def _free_text(msg: Message, start: int, end: int, slot: Slot, said: str) -> Val
     if item_within(msg, start, start + 1):  # "1: 2B 3C": the first number names the round, or is a slip
         return Value("unclear", said=said)
     if code := aside(msg, start, end):
-        return Value(code, said=said, complete=False)
+        when = code == "deferred" and msg.at("awaits", start, end) > start + 1  # "depois do pagamento"
+        return Value(code, said=said, kept=said if when else None, complete=False)
+    if may_wait(msg, start, end):
+        return Value("deferred", said=said, kept=said, complete=False)
     return Value("other", text=said, said=said, complete=False)
 
 

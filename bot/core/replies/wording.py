@@ -6,9 +6,10 @@ topic beside it, so the sentences stay short and do not repeat the question.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import cast
 
-from bot.core.replies.reading import Code, ItemError, ItemReading, Slot
+from bot.core.replies.reading import Code, ItemError, ItemReading, Proposal, Slot
 from bot.core.replies.value import Value
 
 # Kinds of a value that have no error code of their own name.
@@ -45,6 +46,16 @@ def item(slot: Slot, value: Value) -> ItemReading | None:
     if value.kind in ("answer", "confirm", "correct"):
         return ItemReading(key=value.kind, text=value.text)
     return None
+
+
+def kept(values: Iterable[tuple[Slot, Value]]) -> tuple[Proposal, ...]:
+    """What a yes would take, of words that are no certain answer."""
+    answers = {
+        slot.number: ItemReading(key="other", text=value.kept)
+        for slot, value in values
+        if value.kept and slot.form == "choice" and slot.other is not None
+    }
+    return (Proposal(kind="answers", answers=answers, label="Other"),) if answers else ()
 
 
 def error(slot: Slot | None, label: str, value: Value, *, last: int = 0) -> ItemError:

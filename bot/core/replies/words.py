@@ -6,8 +6,10 @@ words := recommended note? | other text? | skip | unsure | later | yes | no | no
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
+from bot.core.replies.doubt import may_wait, tells_when, unfit
 from bot.core.replies.message import Message
 from bot.core.replies.own import aside
 from bot.core.replies.reading import Slot
@@ -82,10 +84,13 @@ def _by_class(msg: Message, start: int, at: int, end: int, slot: Slot, said: str
         return Value("reference", said=said)
     if _conditioned(msg, start, end, slot):
         return Value("conditional", said=said)
-    if (deferred := _deferred(msg, start, at, end)) is not None:
-        return Value(deferred, said=said)
+    if (deferred := _deferred(msg, start, at, end, said)) is not None:
+        return deferred
+    if may_wait(msg, start, end) and not msg.is_mark(end - 1, "?"):
+        return Value("deferred", said=said, kept=said)
     if asks(msg, start, end):
-        return Value("question", said=said)
+        depends = tells_when(msg, start, end)
+        return Value("tentative", said=said, kept=said) if depends else Value("question", said=said)
     if any(msg.at("suggestion", i, end) for i in msg.places("suggestion", start, end)):
         return Value("tentative", said=said)
     for name in ("delegate", "recommended"):
@@ -113,20 +118,24 @@ def _by_class(msg: Message, start: int, at: int, end: int, slot: Slot, said: str
         if not stop:
             continue
         if kind == "none":
-            return _none(msg, stop, end, said)
+            if aside(msg, start, end):
+                return Value("other", said=said)  # 选项都不对
+            return _none(msg, at if msg.at(name, at, end) else start, stop, end, said)
         if kind == "negative_only" and not msg.letter(skip_leads(msg, stop, end), end):
             continue
+        if kind == "deferred" and msg.at("awaits", start, end) > stop:
+            continue  # "después de cada pedido" is not "después"
         ends = stop >= end or msg.is_edge(stop)
         if kind == "skip" and not ends and not msg.any_at(_AFTER_SKIP, stop):
             continue  # "skip logic", "pass the token on": an own answer
         if kind == "multiple" and stop < end and not msg.is_edge(stop):
             continue
-        return Value(kind, said=said)
+        return _timed(msg, start, end, Value(kind, said=said))
     stop = msg.at("other", at, end)
     if stop:
         return other_words(msg, stop, end, said)
-    if (stop := msg.at("postpone", start, end)) and any(
-        msg.at("time", i, end) for i in msg.places("time", start, end)
+    if (stop := msg.at("postpone", start, end)) and (
+        msg.at("awaits", stop, end) or any(msg.at("time", i, end) for i in msg.places("time", start, end))
     ):
         return Value("deferred", said=said)
     for i in range(max(start, end - 10), end):  # verbs come last in Japanese and Korean
@@ -143,7 +152,7 @@ def _conditioned(msg: Message, start: int, end: int, slot: Slot) -> bool:
     return any(letter_ends(msg, i, end) for i in capitals)
 
 
-def _deferred(msg: Message, start: int, at: int, end: int) -> str | None:
+def _deferred(msg: Message, start: int, at: int, end: int, said: str) -> Value | None:
     """ "will decide tomorrow", "still waiting to hear …, will answer later", "ask me again on the 3rd"."""
 
     def heads(i: int) -> bool:
@@ -154,20 +163,27 @@ def _deferred(msg: Message, start: int, at: int, end: int) -> str | None:
     tail = range(max(start + 1, end - 11), end)
     unsure = any(msg.at("unsure", i) == end for i in (start, *tail))
     left = any(msg.at("delegate", i) == end for i in (start, at))
+    put_off = Value("deferred", said=said)
     if not unsure and not left and any(msg.at("theirs", i) == end for i in tail):
-        return "deferred"
+        return replace(put_off, kept=said)  # "the treasurer decides": may be the answer, or whom to ask
     if (stop := msg.at("consult", at, end) or msg.at("consult", start, end)) and _ends_in_name(msg, stop, end):
-        return "deferred"
+        return put_off
     names = ("later", "put_off", "postpone")
     for i in (i for name in names for i in msg.places(name, start, end) if heads(i)):
         stop = msg.any_at(("later", "put_off"), i, end)
         whole = stop >= end or msg.is_edge(stop) or bool(msg.any_at(("time", "for", "note", "polite"), stop))
         if stop > i + 1 and (whole or msg.acts(stop) or stop - i > 2):
-            return "deferred"
+            return _timed(msg, start, end, put_off)
         asked = msg.at("postpone", i, end)
         if asked > i + 1 and (asked >= end or msg.any_at(("for", "time"), asked)):
-            return "deferred"
+            return put_off
     return None
+
+
+def _timed(msg: Message, start: int, end: int, value: Value) -> Value:
+    """ "After lunch" may say when the thing asked about happens."""
+    timed = value.kind == "deferred" and msg.at("awaits", start, end) and msg.at("time", start, end) == end
+    return replace(value, kept=value.said) if timed else value
 
 
 def _ends_in_name(msg: Message, i: int, end: int) -> bool:
@@ -256,14 +272,22 @@ def _otherwise(msg: Message, start: int, end: int) -> str | None:
     return None
 
 
-def _none(msg: Message, stop: int, end: int, said: str) -> Value:
+def _none(msg: Message, first: int, stop: int, end: int, said: str) -> Value:
+    """ "None of these, we use X". What is said of the options is no text ("none of them convinces me"), and a noun
+    belongs to its "no" ("aucune limite"). Other words right behind are kept, and asked about."""
     if msg.letter(stop, end) and not msg.tokens[stop].lower:
         return Value("negative_only", said=said)  # "neither A nor B"
-    rest = msg.skip_marks(stop, end)
+    edge = next((i for i in range(stop, end) if msg.is_edge(i) or msg.is_mark(i, "-(:")), end)
+    turn = next((i for i in msg.places("contrast", stop, edge)), edge)
+    spoken = msg.skip_decoration(stop, turn) < turn
+    if spoken and not unfit(msg, first, turn) and not aside(msg, stop, turn):
+        told = bool(msg.any_at(("speaker", "self", "lead", "imperative"), stop, turn))
+        if told and stop - first > 1:
+            return Value("other", text=msg.words(stop, end), said=said)  # "none of those we just email people"
+        return Value("other", said=said, kept=said)
+    rest = msg.skip_marks(msg.at("contrast", turn, end) or turn, end)
     text = msg.words(rest, end) if rest < end and msg.skip_decoration(rest, end) < end else ""
-    if text and aside(msg, rest, end):
-        text = ""  # "none of them convinces me"
-    return Value("other", text=text or None, said=said) if text else Value("other", said=said)
+    return Value("other", text=None if not text or aside(msg, rest, end) else text, said=said)
 
 
 def _says_yes(msg: Message, start: int, end: int) -> bool:

@@ -200,6 +200,24 @@ async def test_p69_p70_an_edited_answer_is_a_change(talk: Talk) -> None:
     assert talk.answers["years"] == "A"
 
 
+async def test_a_change_that_can_not_be_read_is_answered_in_the_thread(talk: Talk) -> None:
+    """RD-13 CH-2. From whoever was asked; other people's talk there, after the end, is left alone."""
+    asked = await talk.begin()
+    talk.ana.reply(asked, "accept recommendations")
+    await talk.settle()
+    talk.clock.advance(10)
+    await talk.settle()
+    before = len(talk.mine())
+    for words in ("change 2 to Q please, if anybody can find it", "cancel", "ok"):
+        talk.ben.reply(asked, words)
+    talk.ana.reply(asked, "cancel lunch?")
+    await talk.settle()
+    assert len(talk.mine()) == before
+    talk.ana.reply(asked, "change 2 to Q")
+    await talk.settle()
+    assert "there is no Q here" in talk.words()[-1].replace("There", "there")
+
+
 async def test_p71_the_text_beside_the_blocks_is_whole(talk: Talk) -> None:
     """Screen readers and notifications read only that."""
     await talk.begin()

@@ -55,6 +55,21 @@ async def test_b02_in_a_topic_that_the_bot_opened_nothing_is_a_reply_by_itself(
     assert {m.topic for m in forum.messages.values()} == {topic.id}
 
 
+async def test_talk_in_a_group_is_not_the_words_of_other(talk: Talk, ana: Person, ben: Person) -> None:
+    """RP-11: Ana has pressed Other, and speaks to Ben next; the bot hears everything (privacy mode is off)."""
+    group = talk.server.supergroup("Triage", ana, ben)
+    card = await talk.begin(ana, group)
+    ana.press("Other…", card)
+    await talk.settle()
+    asked, said = group.last, talk.mine(group)
+    ana.say("sounds good Ben, see you at the station then", group)
+    await talk.settle()
+    assert (talk.answers, talk.mine(group)) == ({}, said)
+    ana.say("only what my library has", group, reply_to=asked)
+    await talk.settle()
+    assert talk.recorded["years"].chosen_text == "only what my library has"
+
+
 @pytest.mark.parametrize("words", ["message to edit not found", "message can't be edited"])
 async def test_b10_a_tap_on_a_card_so_old_that_it_is_a_stub(talk: Talk, ana: Person, words: str) -> None:
     card = await talk.begin(ana)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.core.replies import read_reply
-from bot.core.replies.reading import Slot
+from bot.core.replies.reading import ItemReading, Slot
 from tests.core.replies.score import HERE
 from tests.core.replies.shapes import BOOK, three
 
@@ -77,3 +77,51 @@ def test_a_letter_that_is_put_off_again_is_a_leaning(text: str) -> None:
     reading = read_reply(f"1: {text}\n2: A", three(), BOOK)
     assert [(e.item, e.code) for e in reading.errors] == [("1", "tentative")]
     assert reading.answers[2].key == "A"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "after the board meeting",
+        "the committee meets on Thursday",
+        "the treasurer decides",
+        "after lunch",
+        "when the order is shipped",
+        "aucune limite",
+        "nach der Vorstandssitzung",
+        "la junta es el jueves",
+        "depois da assembleia",
+        "правление заседает в четверг",
+        "після зборів",
+        "sau cuộc họp hội đồng",
+        "等理事会开完会",
+        "理事会のあとで",
+        "이사회 끝나고",
+    ],
+)
+@pytest.mark.parametrize("form", ["1: B\n2: {}\n3: A", "accept recommendations, 2: {}"])
+def test_words_that_may_be_a_reason_to_wait_are_kept_and_asked_about(text: str, form: str) -> None:
+    """RP-2, RP-8: nothing is recorded on 2 before a yes, and a yes takes the words as typed."""
+    reading = read_reply(form.format(text), three(), BOOK)
+    item = reading.answers.get(2)
+    assert item is None or item.text is None
+    assert 2 not in reading.accepted
+    assert [proposal.answers for proposal in reading.proposals] == [{2: ItemReading(key="other", text=text)}]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rien ne va",
+        "nothing here works for us",
+        "选项都不对",
+        "nada disso serve",
+        "ничего нам не подходит",
+        "nichts davon passt",
+    ],
+)
+def test_what_is_said_of_the_options_is_no_text_of_ones_own(text: str) -> None:
+    """RP-2."""
+    reading = read_reply(f"1: B\n2: {text}\n3: A", three(), BOOK)
+    assert reading.answers.get(2) is None or reading.answers[2].text is None
+    assert not reading.proposals

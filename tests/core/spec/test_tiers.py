@@ -1,4 +1,4 @@
-"""Tiers: how many questions a round holds, what a tier brings into play, and what a change of it touches (RD-4, SC-3)."""
+"""Tiers: how many questions a round holds, what a tier brings into play, what a change touches (RD-4, SC-3)."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_what_is_above_the_ceiling_waits_by_name_minor_ones_first(tier: int, mon
 
 
 def test_a_tier_that_is_chosen_within_the_round_brings_its_questions_into_play() -> None:
-    """RD-4 Tier 1 asks four more in discovery: they wait for the next round, and the gate of the phase is not passed."""
+    """RD-4 Tier 1 asks four more in discovery: they wait for the next round, and the phase does not go on."""
     talk = SpecTalk(short=False)
     talk.ana("/spec Refunds", "1: A, rest default")
     assert "/continue asks what is left: Screens that it must serve" in talk.heard
