@@ -200,6 +200,21 @@ async def test_p69_p70_an_edited_answer_is_a_change(talk: Talk) -> None:
     assert talk.answers["years"] == "A"
 
 
+@pytest.mark.parametrize("overtaken", ["message", "edit", "edit that takes it back"])
+async def test_an_answer_that_was_overtaken_on_its_way_changes_nothing(talk: Talk, overtaken: str) -> None:
+    """RD-13: the later act wins. Slack tells again what was not acknowledged, after a minute or five (P55, P58)."""
+    asked = await talk.begin()
+    said = talk.ana.reply(asked, "1: A")
+    if overtaken == "message":
+        talk.ana.reply(asked, "1: C")
+    else:
+        talk.ana.edit(said, "1: C" if overtaken == "edit" else "I have to think about it")
+    talk.server.outgoing.reverse()
+    await talk.settle()
+    assert talk.answers == ({} if "back" in overtaken else {"years": "C"})
+    assert sum(len(commit.clarifications) for commit in talk.store.commits) == len(talk.answers)
+
+
 async def test_a_change_that_can_not_be_read_is_answered_in_the_thread(talk: Talk) -> None:
     """RD-13 CH-2. From whoever was asked; other people's talk there, after the end, is left alone."""
     asked = await talk.begin()
