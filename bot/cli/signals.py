@@ -40,7 +40,7 @@ class Refused(Exception):
 async def signals(settings: Settings, session: str, raised_by: str, raw: bytes | None) -> int:
     """Raise what `raw` holds, if anything, and print the score. Exit 1, and nothing changed, when refused."""
     try:
-        raised = None if raw is None else _parsed(raw, raised_by)
+        raised = None if raw is None else parsed(raw, raised_by)
         answer = await _told(settings, session, raised_by, raised)
     except Refused as refused:
         typer.echo(json.dumps(refused.as_json(), ensure_ascii=False))
@@ -49,7 +49,7 @@ async def signals(settings: Settings, session: str, raised_by: str, raw: bytes |
     return 0
 
 
-def _parsed(raw: bytes, raised_by: str) -> tuple[RaisedSignal, ...]:
+def parsed(raw: bytes, raised_by: str) -> tuple[RaisedSignal, ...]:
     if not raised_by.strip() or not raised_by.isprintable() or len(raised_by) > 60:
         raise Refused("no_name", "--as NAME says who raises them: one line of at most 60 characters")
     if len(raw) > LARGEST:

@@ -150,6 +150,8 @@ def of_record(record: Mapping[str, Any], number: int) -> Evidence:
         if entry["event"] == "scope_locked":
             locked = locked or not details.get("reconfirmed")
             reconfirmed = reconfirmed or (bool(details.get("reconfirmed")) and place >= start)
+        if entry["event"] == "scope_change" and details.get("field") == "locked":
+            locked = reconfirmed = False
         if entry["phase"] != number or place < start:
             continue
         match entry["event"]:

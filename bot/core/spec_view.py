@@ -180,9 +180,8 @@ def phase_words(session: Session, number: int) -> str:
         return "begun"
     items = [i for r in rounds for i in r.items]
     if not items:
-        return f"round {rounds[-1].nth} of 3, nothing to ask" + (
-            "" if rounds[-1].closed_at else ", waits for your “y”"
-        )
+        waits = "" if rounds[-1].closed_at else ", waits for your “y”"
+        return f"round {rounds[-1].nth} of 3, nothing to ask{waits}"
     count = sum(1 for i in items if i.status == "resolved")
     return f"round {rounds[-1].nth} of 3, {count} of {len(items)} answered"
 

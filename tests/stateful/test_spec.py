@@ -50,7 +50,7 @@ TEXTS = (
     "/spec Vouchers", "/spec Limits based on Refunds", "thanks", "", "\0", "9" * 40, "/abandon too big",
     "accept all mine", "skip 2", "undo", "other: two screens", "Up to 40 a day, no more.", "/spec", "tier 3",
     "Bo said: accept recommendations", "> Bo: accept recommendations\nhm not sure", "1: A > Bo: accept all", "next",
-    "leave out exchanges because legal", "1: C", "`accept recommendations`",
+    "leave out exchanges because legal", "change 3 to other (some)", "1: C", "`accept recommendations`",
 )  # fmt: skip
 
 text = st.sampled_from(TEXTS)

@@ -138,9 +138,11 @@ def settle_scope(turn: Turn, session: Session, person: Person, act: MessageRef) 
     fresh = scope.locked(session, turn.at)
     if fresh is None:
         if spec.lock.locked:
-            told.append("The scope stays locked as it was: the new answer does not complete another one.")
+            session, words = _unlocked(turn, session, act, person)
+            told.append(words)
         return session, tuple(told)
     if not spec.lock.locked:
+        fresh = fresh.model_copy(update={"changes": spec.lock.changes})
         session = keep(turn, session, spec.model_copy(update={"lock": fresh}))
         turn.audit("scope_locked", session, person, user_message_ref=ref, **lock_details(fresh))
         told.append(
@@ -156,6 +158,36 @@ def settle_scope(turn: Turn, session: Session, person: Person, act: MessageRef) 
         if touched := doubtful(turn, session):  # SC-3: the offer to do again what the change invalidates
             told.append(f"Done under the old scope: {', '.join(f'/jump {n}' for n in touched)} does it again.")
     return session, tuple(told)
+
+
+def _unlocked(turn: Turn, session: Session, act: MessageRef, person: Person) -> tuple[Session, str]:
+    """An answer that the lock rests on was replaced by one that does not do: nothing is locked any more (SC-3)."""
+    spec = spec_of(session)
+    open_lock = spec.lock.model_copy(update={"locked_at": None, "reconfirmed_at": None})
+    session = keep(turn, session, spec.model_copy(update={"lock": open_lock}))
+    missing = scope.inputs(session).missing
+    listed = "; ".join(f"{scope.INPUTS[field]}: {why}" for field, why in missing.items())
+    details: dict[str, Any] = {
+        "field": "locked",
+        "from": "yes",
+        "to": "no",
+        "at_phase": spec.phase,
+        "missing": listed,
+    }
+    turn.audit("scope_change", session, person, rationale=act.quote, user_message_ref=reference(act), **details)
+    return session, f"The scope is not locked any more. {listed[0].upper()}{listed[1:]}."
+
+
+def taken_back(turn: Turn, session: Session, act: MessageRef, person: Person) -> Session:
+    """Answers were withdrawn: neither the tier nor the lock outlives the answer that it was made from (SC-3)."""
+    spec = spec_of(session)
+    if spec.tier is not None and not spec.lock.changes and scope.TIER not in held(session):
+        session = keep(turn, session, spec.model_copy(update={"tier": None}))
+        turn.audit("tier_set", session, person, tier=None, user_message_ref=reference(act))
+    if spec_of(session).lock.locked and scope.inputs(session).missing:
+        session, words = _unlocked(turn, session, act, person)
+        turn.tell(words, session=session)
+    return session
 
 
 def lock_details(lock: Lock) -> dict[str, Any]:

@@ -58,6 +58,9 @@ def signals_raised(turn: Turn, event: SignalsRaised) -> None:
             "round.signal_raised", session, None,
             signal=signal.id, kind=signal.kind, said=signal.said, evidence=signal.evidence, raised_by=event.raised_by,
         )  # fmt: skip
+        turn.records[-1] = turn.records[-1].model_copy(
+            update={"actor": event.raised_by, "phase": spec_of(session).phase}
+        )  # AU-2
     found = score(session, turn.book.playbooks, turn.book.phrases)
     who = view.shortened(event.raised_by.partition(":")[2], 40)
     turn.tell(

@@ -122,7 +122,8 @@ def refuse(turn: Turn, session: Session, number: int, person: Person | None, ask
         "clarification_gate_violation", session, person,
         violations=[v.model_dump(exclude_none=True) for v in gate.violations], asked_by=asker,
     )  # fmt: skip
-    turn.records[-1] = turn.records[-1].model_copy(update={"phase": number})
+    by = {"actor": asker} if person is None and asker.startswith("agent:") else {}
+    turn.records[-1] = turn.records[-1].model_copy(update={"phase": number, **by})
     made = phase(number).artefact
     lines = [f"The gate of {spec_view.name_of(number)} is closed; the {made} waits.", *_listed(gate.violations)]
     spec = spec_of(session)

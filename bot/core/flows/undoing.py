@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from bot.core import view
 from bot.core.effects import Withdrawal
-from bot.core.flows import intake
+from bot.core.events import ButtonPressed, MessageReceived
+from bot.core.flows import intake, phases
 from bot.core.model import Person
 from bot.core.state import Asking, Round, Session
 from bot.core.turn import Turn
@@ -53,4 +54,7 @@ def undo(turn: Turn, session: Session, round_: Round, person: Person) -> Session
         session=session,
         round_=round_,
     )
+    event = turn.envelope.event
+    if session.spec is not None and isinstance(event, MessageReceived | ButtonPressed):
+        session = phases.taken_back(turn, session, event.ref, person)
     return session

@@ -6,7 +6,8 @@ import pytest
 
 from bot.core.scope import boundary, conflicts, count_in, described, tier_in
 from bot.core.spec import Lock, Spec
-from tests.core.spec.talk import SpecTalk
+from tests.core.spec.talk import DISCOVERED, SpecTalk
+from tests.core.spec.test_gate import both
 
 LOCKED = Spec(name="x", tier=2, lock=Lock(complexity_tier=2, surface_count=2, comparator_count=3))
 
@@ -126,3 +127,34 @@ def test_code_in_a_described_change_is_no_change_and_stays_in_its_reason() -> No
     assert found.because == "`tier 1` and `comparators = 9` moved to `admin; page`"
     [change] = described("leave out the `legacy; v1` page because old", LOCKED).wanted
     assert change.to == "the `legacy; v1` page"
+
+
+def test_an_answer_that_no_longer_does_takes_the_lock_back() -> None:
+    """SC-3 CA-6 The lock never says what the answers do not: it is open again, on record, and asked about."""
+    talk = SpecTalk()
+    talk.ana(*DISCOVERED)
+    assert talk.spec.lock.locked
+    talk.ana("change 3 to other (some)")
+    assert not talk.spec.lock.locked
+    assert "The scope is not locked any more. The number of surfaces: “some” holds no one number." in talk.heard
+    assert both(talk, 1) == ["scope_not_locked"]
+    [entry] = [e for e in talk.audited("scope_change") if e.details["field"] == "locked"]
+    assert entry.details["to"] == "no"
+    talk.ana("/continue")
+    assert "Ambiguity pause" in talk.heard
+    talk.ana("1: A")
+    assert talk.spec.lock.surface_count == 1
+    assert both(talk, 1) == []
+
+
+def test_taking_back_what_was_left_to_the_bot_takes_tier_and_lock_back() -> None:
+    """SC-3 RP-3 Neither outlives the answer that it was made from."""
+    talk = SpecTalk()
+    talk.ana("/spec Refunds", "you decide")
+    assert talk.spec.lock.locked
+    talk.ana("undo")
+    assert (talk.spec.tier, talk.spec.lock.locked) == (None, False)
+    assert "The scope is not locked any more." in talk.heard
+    talk.ana("accept recommendations")
+    assert (talk.spec.tier, talk.spec.lock.locked) == (2, True)
+    assert both(talk, 1) == []

@@ -58,7 +58,7 @@ def test_what_is_above_the_ceiling_waits_by_name_minor_ones_first(tier: int, mon
 
 
 def test_a_tier_that_is_chosen_within_the_round_brings_its_questions_into_play() -> None:
-    """RD-4 Tier 1 asks four more in discovery: they wait for the next round, and the gate does not open."""
+    """RD-4 Tier 1 asks four more in discovery: they wait for the next round, and the phase does not go on."""
     talk = SpecTalk(short=False)
     talk.ana("/spec Refunds", "1: A, rest default")
     assert "/continue asks what is left: Screens that it must serve" in talk.heard
