@@ -9,22 +9,29 @@ import json
 import sys
 from pathlib import Path
 
-from bench import growth, latency, orm, postgres, replies, slack, start, steps, telegram
+from bench import growth, idle, latency, orm, postgres, replies, slack, start, steps, telegram
 from bench.figure import Figure, table
 
 RESULTS = Path(__file__).with_name("results.json")
 
 
 def measure(
-    rounds: int = 5, *, people: int = 64, intakes: int = 3, share: float = 1.0, grown: float = growth.SMALL
+    rounds: int = 5,
+    *,
+    people: int = 64,
+    intakes: int = 3,
+    share: float = 1.0,
+    grown: float = growth.SMALL,
+    rest: float = idle.SECONDS,
 ) -> list[Figure]:
-    """Small values for the last four make a run that only shows that everything still works."""
+    """Small values for the last five make a run that only shows that everything still works."""
     return [
         *replies.figures(rounds, share),
         *steps.figures(rounds, people, intakes),
         *latency.figures(rounds, people, intakes),
         *orm.figures(min(rounds, 3), people, intakes),
         *postgres.figures(rounds, people, intakes),
+        *idle.figures(rest),
         *slack.figures(rounds, share),
         *start.figures(rounds),
         *growth.figures(min(rounds, 3), share=grown),

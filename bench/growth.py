@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from statistics import median
@@ -81,32 +81,33 @@ def command(*arguments: str) -> float:
     return float(done.stderr.split()[-1])
 
 
-def whole(full: Path, url: str | None = None) -> list[str]:
-    """What reads or writes all of a database: seconds and the most memory of each."""
-    said = []
-
-    def told(name: str, run: Callable[[], float]) -> None:
-        begun = time.perf_counter()
-        memory = run()
-        said.append(f"{name:<28} {time.perf_counter() - begun:8.1f} s {memory:8.0f} MB")
-
+def whole(full: Path, url: str | None = None) -> Iterator[str]:
+    """What reads or writes all of a database: seconds and the most memory of each. `url`: an empty PostgreSQL one."""
     with tempfile.TemporaryDirectory(dir=full.parent) as folder:
-        copy = f"{folder}/copy.db"
-        told("export --format jsonl", lambda: command("export", "--format", "jsonl", "--db", str(full)))
-        told("sessions", lambda: command("sessions", "--db", str(full)))
-        told("audit verify", lambda: command("audit", "verify", "--db", str(full)))
-        told("db backup", lambda: command("db", "backup", copy, "--db", str(full)))
-        told("db prune (nothing old)", lambda: command("db", "prune", "--older-than", "365", "--db", copy))
-        if url is not None:
-            told("db copy to PostgreSQL", lambda: command("db", "copy", copy, url))
-            Path(copy).unlink()
-            told("db copy back", lambda: command("db", "copy", url, copy))
-    return said
+        copy, back = f"{folder}/copy.db", f"{folder}/back.db"
+        file = ("--db", str(full))
+        commands: list[tuple[str, ...]] = [
+            ("export", "--format", "jsonl", *file),
+            ("sessions", *file),
+            ("audit", "verify", *file),
+            ("db", "backup", copy, *file),
+            ("db", "prune", "--older-than", "365", "--dry-run", *file),
+        ]
+        commands += [] if url is None else [("db", "copy", copy, url), ("db", "copy", url, back)]
+        for arguments in commands:
+            begun = time.perf_counter()
+            memory = command(*arguments)
+            yield f"{' '.join(arguments[:2]):<20} {time.perf_counter() - begun:8.1f} s {memory:8.0f} MB"
 
 
 def main() -> None:
     share = float(sys.argv[1]) if len(sys.argv) > 1 else SMALL
-    print(table(figures(3, share=share, kept=Path(sys.argv[2]) if len(sys.argv) > 2 else None)))
+    with tempfile.TemporaryDirectory() as folder:
+        full = Path(sys.argv[2]) if len(sys.argv) > 2 else Path(folder) / "full.db"
+        sys.stdout.write(f"{table(figures(3, share=share, kept=full))}\n")
+        for line in whole(full):
+            sys.stdout.write(f"{line}\n")
+            sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -1,33 +1,44 @@
-"""Waking the loops: rung after each commit, so that nobody has to poll an idle database."""
+"""Waking the loops: rung after a commit that gives them something to do, so that nobody polls an idle database."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Collection
 from datetime import datetime
+from typing import Literal
 
 from bot.ports import Clock
 
 LONGEST = 60.0  # seconds
 
 
+What = Literal["messages", "timers"]
+ANYTHING: tuple[What, ...] = ("messages", "timers")
+
+
 class Bell:
     """Rings for everybody who listens. A ring that nobody has heard yet is kept, never counted."""
 
     def __init__(self) -> None:
-        self._listeners: set[asyncio.Event] = set()
+        self._listeners: dict[asyncio.Event, Collection[What]] = {}
 
-    def ring(self) -> None:
-        for event in self._listeners:
-            event.set()
+    def ring(self, what: Collection[str] = ANYTHING) -> None:
+        """There is something of these to do, or there may be."""
+        for event, wanted in self._listeners.items():
+            if not event.is_set() and any(one in what for one in wanted):
+                event.set()
 
-    def listen(self) -> asyncio.Event:
-        """A flag of one's own. Clear it *before* looking for work: a ring during the look is then not lost."""
+    def listen(self, *what: What) -> asyncio.Event:
+        """A flag of one's own, for these or for anything.
+
+        Clear it *before* looking for work: a ring during the look is then not lost.
+        """
         event = asyncio.Event()
-        self._listeners.add(event)
+        self._listeners[event] = what or ANYTHING
         return event
 
     def leave(self, event: asyncio.Event) -> None:
-        self._listeners.discard(event)
+        self._listeners.pop(event, None)
 
 
 async def heard_or_due(heard: asyncio.Event, clock: Clock, due: datetime | None, *, least: float = 0.0) -> None:

@@ -7,7 +7,9 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Mapping
+from datetime import timedelta
 
+from bot.bell import heard_or_due
 from bot.core import files
 from bot.core.events import Envelope, FileFetched
 from bot.core.flows.fetching import ORDER
@@ -16,7 +18,7 @@ from bot.faults import report
 from bot.ports import Clock, DueTimer, Fetcher, Store, TryLater, Undeliverable, readable
 from bot.runner import Runner
 
-LOOK = 2.0  # seconds between two looks for orders
+LOOK = timedelta(seconds=60)  # between two looks for orders of which nobody has told
 LIMIT = 20_000_000  # bytes: what the platforms give to bots
 TRIES = 3
 SECONDS = 60.0  # that one try may take
@@ -28,12 +30,17 @@ class Fetching:
 
     async def run(self) -> None:
         """Look for orders until cancelled; one file at a time."""
-        while True:
-            try:
-                await self.fetch_ordered()
-            except Exception as error:  # noqa: BLE001 - the order stays; the next look takes it again
-                report("fetching_failed", error)
-            await self._clock.sleep(LOOK)
+        heard = self._runner.bell.listen("timers")  # an order is a timer
+        try:
+            while True:
+                heard.clear()
+                try:
+                    await self.fetch_ordered()
+                except Exception as error:  # noqa: BLE001 - the order stays; the next look takes it again
+                    report("fetching_failed", error)
+                await heard_or_due(heard, self._clock, self._clock.now() + LOOK)
+        finally:
+            self._runner.bell.leave(heard)
 
     async def fetch_ordered(self) -> int:
         """Everything that is ordered now; how many files were looked at."""

@@ -88,7 +88,7 @@ class Outbox:
 
     async def run(self) -> None:
         """Send until cancelled. What is under way then is finished, within bounds."""
-        heard = self._runner.bell.listen()
+        heard = self._runner.bell.listen("messages")
         try:
             while True:
                 heard.clear()
@@ -117,8 +117,7 @@ class Outbox:
     async def _start_or_rest(self, heard: asyncio.Event) -> datetime | None:
         """Start what is ready; the moment to look again, if any."""
         try:
-            while await self._start_some(heard):
-                pass
+            await self._start_some(heard)
             await self._extend()
             full = len(self._under_way) >= self._patience.at_once  # then the end of a send is a ring
             moments = [self._extend_at if self._under_way else None]

@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from bot.bell import Bell
+from bot.bell import Bell, What
 from bot.core.codec import UnreadableState
 from bot.core.effects import (
     Audit,
@@ -193,7 +193,8 @@ class Runner:
                 place = envelope.place.model_copy(update={"conversation": step.belongs})
                 return complete.model_copy(update={"place": place})
             try:
-                await self._store.commit(_commit(state, complete, step, settle))
+                commit = _commit(state, complete, step, settle)
+                await self._store.commit(commit)
             except DuplicateEvent:
                 return Handled("duplicate")
             except StaleRevision:
@@ -207,7 +208,7 @@ class Runner:
                 self.store_failing = True
                 raise
             self.store_failing = False
-            self.bell.ring()
+            self.bell.ring(stirred(commit))
             return Handled(step.outcome, step.reason, step.reply)
 
     def _unreadable(self, envelope: Envelope, error: UnreadableState) -> Handled:
@@ -340,15 +341,21 @@ def _commit(state: Conversation | None, envelope: Envelope, step: Step, settle: 
         state=following,
         outcome=step.outcome,
         reason=step.reason,
-        clarifications=tuple(r for r in step.records if isinstance(r, Clarification)),
-        withdrawn=tuple(r for r in step.records if isinstance(r, Withdrawal)),
-        audit=tuple(r for r in step.records if isinstance(r, Audit)),
-        sessions=tuple(r for r in step.records if isinstance(r, SessionRow)),
+        clarifications=tuple([r for r in step.records if isinstance(r, Clarification)]),
+        withdrawn=tuple([r for r in step.records if isinstance(r, Withdrawal)]),
+        audit=tuple([r for r in step.records if isinstance(r, Audit)]),
+        sessions=tuple([r for r in step.records if isinstance(r, SessionRow)]),
         out=tuple(out),
         timers_set=tuple((name, at) for name, at in timers.items() if at is not None),
         timers_cleared=tuple(name for name, at in timers.items() if at is None),
         settle=settle,
     )
+
+
+def stirred(commit: Commit) -> tuple[What, ...]:
+    """For whom there is something to do."""
+    waiting: tuple[What, ...] = ("messages",) if commit.out else ()
+    return (*waiting, "timers") if commit.timers_set else waiting
 
 
 @dataclass(slots=True)

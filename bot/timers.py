@@ -27,7 +27,7 @@ class Timers:
 
     async def run(self) -> None:
         """Fire timers as they come due, until cancelled."""
-        heard = self._runner.bell.listen()
+        heard = self._runner.bell.listen("timers")
         try:
             while True:
                 heard.clear()
@@ -59,7 +59,7 @@ class Timers:
 
     async def _next_look(self) -> datetime | None:
         try:
-            due = await self._store.next_due()
+            due = await self._store.next_due(())  # of no platform's messages
         except Exception as error:  # noqa: BLE001 - as above
             report("timers_failed", error)
             return self._clock.now() + timedelta(seconds=1)

@@ -50,12 +50,15 @@ class Parts(Mapping[str, Any]):
 
     def __init__(self, packed: Mapping[str, bytes]) -> None:
         self._packed = packed
-        self._values: dict[str, Any] = {}
+        self.unpacked: dict[str, Any] = {}
 
     def __getitem__(self, name: str) -> Any:
-        if name not in self._values:
-            self._values[name] = _Values(io.BytesIO(self._packed[name])).load()
-        return self._values[name]
+        if name not in self.unpacked:
+            self.unpacked[name] = _Values(io.BytesIO(self._packed[name])).load()
+        return self.unpacked[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._packed
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._packed)

@@ -5,7 +5,7 @@ It keeps the same rows as the database, JSON included, so a state that can not b
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from copy import deepcopy
 from datetime import datetime, timedelta
@@ -17,7 +17,7 @@ from bot.core.events import Envelope
 from bot.core.state import Conversation
 from bot.ports import Commit, DueTimer, DuplicateEvent, OutboxRow, Settle, StaleRevision, StoreUnavailable
 from storage.chain import EMPTY, Head, linked
-from storage.records import Snapshot
+from storage.records import Ring, Snapshot
 from storage.rows import Prepared, Row, Unstorable, in_order, looking, outbox_row, prepare, settled, turn_key, turns
 from storage.values import micros, moment, text
 
@@ -247,7 +247,7 @@ class MemoryStore:
     async def snapshot(self) -> AsyncIterator[Snapshot]:
         yield MemorySnapshot(deepcopy(self._open()))
 
-    def listen(self, ring: Callable[[], None]) -> None:
+    def listen(self, ring: Ring) -> None:
         """Nobody else can reach it."""
 
     async def close(self) -> None:

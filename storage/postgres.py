@@ -8,6 +8,7 @@ has seen are kept; what another worker changes is forgotten when it says so, and
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -32,7 +33,7 @@ from storage.postgres_reader import open_snapshot
 from storage.postgres_url import Target
 from storage.postgres_writer import Writer
 from storage.queries import Row
-from storage.records import Snapshot
+from storage.records import Ring, Snapshot
 from storage.rows import (
     asking,
     beginning,
@@ -214,6 +215,8 @@ class PostgresStore:
 
     async def due(self, now: datetime, limit: int, lease: timedelta) -> Sequence[DueTimer]:
         values = looking(now, lease, limit)
+        if await self._one("any_due", now=values["now"], jumped=values["jumped"]) is None:  # nearly always
+            return []
         return in_order(await self._rows("claim_timers", **values))
 
     async def timer_at(self, conversation: str, name: str) -> datetime | None:
@@ -230,7 +233,7 @@ class PostgresStore:
         async with open_snapshot(self.target) as snapshot:
             yield snapshot
 
-    def listen(self, ring: Callable[[], None]) -> None:
+    def listen(self, ring: Ring) -> None:
         self._listener = Listener(self.target, self._name, self._forget, ring)
 
     async def close(self) -> None:
@@ -275,6 +278,7 @@ async def _left_as_it_is(connection: Any) -> None:
 
 
 async def open_postgres(target: Target) -> PostgresStore:
+    logging.getLogger("asyncpg").setLevel(logging.CRITICAL)  # its tracebacks; we say what is lost
     try:
         pool = await asyncpg.create_pool(**options(target, min_size=1, max_size=target.pool, reset=_left_as_it_is))
     except DATABASE as error:

@@ -17,9 +17,11 @@ from storage.postgres_errors import DATABASE
 from storage.postgres_link import connect, end
 from storage.postgres_url import Target
 from storage.postgres_writer import CHANNEL
+from storage.records import Ring
 
 LOOK = 30.0  # seconds between looks while notifications come
 BLIND = 2.0  # seconds between looks while they do not
+SOON = 0.05  # seconds until others' work is looked for: whoever has written it is awake, and takes it if it can
 
 Forget = Callable[[Sequence[str] | None], None]
 
@@ -27,14 +29,18 @@ Forget = Callable[[Sequence[str] | None], None]
 class Listener:
     """`forget` is told which places another worker has changed (None: any); `ring`, that there may be work."""
 
-    def __init__(self, target: Target, name: str, forget: Forget, ring: Callable[[], None]) -> None:
+    def __init__(self, target: Target, name: str, forget: Forget, ring: Ring) -> None:
         self._target = target
         self._name = name
         self._forget = forget
         self._ring = ring
+        self._stirred: set[str] = set()
+        self._ringing: asyncio.TimerHandle | None = None
         self._task = asyncio.create_task(self._run(), name="listener")
 
     async def close(self) -> None:
+        if self._ringing is not None:
+            self._ringing.cancel()
         self._task.cancel()
         with suppress(asyncio.CancelledError):
             await self._task
@@ -79,5 +85,13 @@ class Listener:
         if name == self._name:
             return
         self._forget(places)
-        if stirs:
-            self._ring()
+        if stirs is True:  # of a version that does not say what
+            self._anything()
+        elif stirs:
+            self._stirred.update(stirs)
+            if self._ringing is None:
+                self._ringing = asyncio.get_running_loop().call_later(SOON, self._tell)
+
+    def _tell(self) -> None:
+        stirred, self._stirred, self._ringing = self._stirred, set(), None
+        self._ring(stirred)

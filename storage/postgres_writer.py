@@ -28,7 +28,7 @@ TRIES = (
     6  # at a batch while connections are lost; with the pauses about three seconds, less than a webhook's patience
 )
 PAUSE = 0.1  # seconds, doubled each time
-STIRS = ("add_outbox", "set_timer")  # what gives other workers something to do
+STIRS = {"add_outbox": "messages", "set_timer": "timers"}  # what gives other workers something to do
 # How the writer's connection differs. Its statements go by keys; a plan made while a table was small must not read it
 # whole when it has grown, nor be made anew for each batch. States and messages are long texts: pressing them by the
 # usual method takes a good part of a commit.
@@ -167,7 +167,7 @@ class Writer:
 
     def _news(self, commits: Sequence[Prepared]) -> str:
         """For the other workers: which places have changed, and whether there is something to do."""
-        stirs = any(commit.rows.get(name) for commit in commits for name in STIRS)
+        stirs = [what for name, what in STIRS.items() if any(commit.rows.get(name) for commit in commits)]
         news = json.dumps([self._name, stirs, [commit.conversation for commit in commits]])
         if len(news) > LONGEST_NEWS:
             news = json.dumps([self._name, stirs, None])

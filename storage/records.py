@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
@@ -49,6 +49,12 @@ class Snapshot(Protocol):
     async def chain_head(self, chain: str) -> Row | None: ...
 
 
+class Ring(Protocol):
+    """`bot.bell.Bell.ring`: there may be something to do. Without names: anything."""
+
+    def __call__(self, what: Collection[str] = ...) -> None: ...
+
+
 class RecordStore(Store, Protocol):
     """A store whose records can be read. Every store of this package is one.
 
@@ -57,7 +63,7 @@ class RecordStore(Store, Protocol):
 
     shared: bool
 
-    def listen(self, ring: Callable[[], None]) -> None:
+    def listen(self, ring: Ring) -> None:
         """`ring` is called when another process may have left something to do, or now and then."""
         ...
 

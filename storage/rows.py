@@ -222,6 +222,13 @@ def _optional(value: str | None) -> str | None:
     return None if value is None else text(value)
 
 
+_AS_IT_IS = tuple(sorted(Clarification.model_fields.keys() - {"kind", "options", "platform_at", "decided_at"}))
+
+
+def _plain(value: str | int | None) -> str | int | None:
+    return text(value) if isinstance(value, str) else value
+
+
 def _clarification(record: Clarification, at: int) -> Row:
     options = [
         {
@@ -232,8 +239,8 @@ def _clarification(record: Clarification, at: int) -> Row:
         }
         for option in record.options
     ]
-    row: Row = {
-        **cleaned(record.model_dump(exclude={"kind", "options", "platform_at", "decided_at"})),
+    row: Row = {name: _plain(getattr(record, name)) for name in _AS_IT_IS}
+    row |= {
         "options": canonical(options),
         "chosen_at": at if record.decided_at is None else micros(record.decided_at),
         "platform_at": None if record.platform_at is None else micros(record.platform_at),

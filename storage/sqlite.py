@@ -23,7 +23,7 @@ from bot.ports import Commit, DueTimer, DuplicateEvent, OutboxRow, Settle
 from storage.hot import Hot
 from storage.lane import Lane, open_lane
 from storage.queries import many, one, rows
-from storage.records import Snapshot
+from storage.records import Ring, Snapshot
 from storage.rows import (
     Row,
     asking,
@@ -39,6 +39,7 @@ from storage.rows import (
     within,
 )
 from storage.sqlite_reader import open_snapshot
+from storage.sqlite_watch import Watch
 from storage.sqlite_writer import Writer
 from storage.values import micros, moment, text
 
@@ -68,6 +69,7 @@ class SqliteStore:
         self._writer = writer
         self._reader = reader
         self._hot = Hot()
+        self._watch: Watch | None = None
 
     # -- conversations -------------------------------------------------------------------------------------------
 
@@ -227,11 +229,18 @@ class SqliteStore:
         async with open_snapshot(self.path) as snapshot:
             yield snapshot
 
-    def listen(self, ring: Callable[[], None]) -> None:
-        """Nobody else serves from the file: what is to be done, this process has written."""
+    def listen(self, ring: Ring) -> None:
+        """Nobody else serves from the file; a command may write to it all the same."""
+        self._watch = Watch(self.path, self._version, ring)
+
+    async def _version(self) -> int:
+        found: list[Row] = await self._writer.ask(lambda raw: raw.execute("PRAGMA data_version").fetchall())
+        return int(found[0]["data_version"])
 
     async def close(self) -> None:
         """What has been asked for is written first."""
+        if self._watch is not None:
+            await self._watch.close()
         try:
             await self._writer.close()
         finally:

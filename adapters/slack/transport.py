@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -13,6 +12,7 @@ import aiohttp
 import structlog
 from slack_sdk.errors import SlackApiError
 
+from adapters.interrupted import Interrupted
 from adapters.slack.directory import Directory
 from adapters.slack.errors import Cure, code_of, cure_of, named
 from adapters.slack.modal import View
@@ -27,7 +27,6 @@ from bot.ports import CardGone, Clock, RateLimited, Sent, TryLater, Undeliverabl
 
 PAUSE = 1.05  # seconds between the parts of one message: see adapters/slack/pace.py
 IN_TIME = timedelta(seconds=1)  # a pause that Slack asks for, after which a trigger still lives
-BEGUN = 256  # long messages that were interrupted between two parts, remembered so as not to repeat the first
 EXPIRED = "Slack gave me too little time to open that; please press it once more. Typing works as well."
 
 log = structlog.get_logger(__name__)
@@ -51,7 +50,7 @@ class SlackTransport:
         self._roots = roots
         self._clock = clock
         self._fresh = fresh
-        self._begun: OrderedDict[tuple[str, str], list[str]] = OrderedDict()
+        self._interrupted: Interrupted[str] = Interrupted()
 
     # -- the three calls of the port -----------------------------------------------------------------------------
 
@@ -68,22 +67,17 @@ class SlackTransport:
             await self._still_there(workspace, address)
         elif await self._roots.dead(conversation):
             return await self._instead(workspace, address, say, rendered)
-        single = len(rendered.parts) + bool(rendered.files) == 1  # then there is nothing to be interrupted between
-        key = (conversation, "" if single else say.model_dump_json())
-        begun = [] if single else self._begun.setdefault(key, [])
+        begun = self._interrupted.sent_of(conversation, say, len(rendered.parts) + bool(rendered.files))
         try:
             await self._whole(workspace, conversation, where, rendered, begun)
         except _Strayed:
-            self._begun.pop(key, None)
+            self._interrupted.forget(begun)
             await self._roots.bury(conversation)
             return await self._instead(workspace, address, say, rendered)
         except Undeliverable:
-            self._begun.pop(key, None)
+            self._interrupted.forget(begun)
             raise
-        finally:
-            while len(self._begun) > BEGUN:
-                self._begun.popitem(last=False)
-        self._begun.pop(key, None)
+        self._interrupted.forget(begun)
         ts = begun[max(0, len(rendered.parts) - 1)] if begun else ""
         return Sent(name_of(ts, where.thread if direct else None), order_of(ts)) if ts else Sent("")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -13,6 +12,7 @@ import structlog
 from telegram import InputFile, LinkPreviewOptions, ReplyParameters
 from telegram.error import BadRequest, ChatMigrated, TelegramError
 
+from adapters.interrupted import Interrupted
 from adapters.telegram.bot import TelegramBot
 from adapters.telegram.cards import Cards, Piece
 from adapters.telegram.errors import Cure, cure_of, is_unreachable, named
@@ -43,7 +43,6 @@ BELOW = "↓"  # what is left of a part of a card that can not be deleted
 PATIENT = 50  # looks for a turn; others may take it first
 NO_TEXT = Part("")
 NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
-BEGUN = 256  # long messages that were interrupted between two parts, remembered so as not to repeat the first
 
 log = structlog.get_logger(__name__)
 
@@ -78,7 +77,7 @@ class TelegramTransport:
         self._counted = pacer is not None
         self._pacer = pacer or Pacer()
         self._budgets = pace_of(moves)
-        self._begun: OrderedDict[tuple[str, str], list[int]] = OrderedDict()
+        self._interrupted: Interrupted[int] = Interrupted()
 
     # -- the three calls of the port -----------------------------------------------------------------------------
 
@@ -95,22 +94,16 @@ class TelegramTransport:
         by_reply = await self._by_reply(conversation, say.message)
         rendered = render(say.message, by_reply=by_reply, words_from=words_from)
         count = len(rendered.parts)
-        sent: list[int] = []
-        if count + len(rendered.files) > 1:
-            sent = self._begun.setdefault((conversation, say.model_dump_json()), [])
+        sent = self._interrupted.sent_of(conversation, say, count + len(rendered.files))
         try:
             address, sent = await self._whole(conversation, rendered, say.reply_to, sent)
             if count and (say.card or say.about):
                 await self._drawn(conversation, address, sent[:count], rendered)
         except Undeliverable:
-            self._forget(sent)
+            self._interrupted.forget(sent)
             raise
-        self._forget(sent)
+        self._interrupted.forget(sent)
         return self._sent(address, sent[max(0, count - 1)])
-
-    def _forget(self, sent: list[int]) -> None:
-        """A message that was interrupted between two parts is through, or will never be; old ones give way."""
-        self._begun = OrderedDict((key, one) for key, one in list(self._begun.items())[-BEGUN:] if one is not sent)
 
     async def redraw(self, conversation: str, message: str, redraw: Redraw) -> Sent:
         """Each message of a card in place, where its content has changed. The last one keeps the buttons.

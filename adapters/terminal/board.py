@@ -36,6 +36,7 @@ class Board:
         self._redraw = redraw
         self._person = person
         self._card: Shown | None = None
+        self._above: tuple[str, str] | None = None  # the card that has scrolled by last, and what it said
         self._painted: dict[tuple[Message, int], str] = {}  # the standing card, by the width it was painted for
 
     @property
@@ -51,10 +52,10 @@ class Board:
         standing = self._card
         if shown.content.buttons:
             if standing is not None and standing.message != shown.message:
-                self._scroll(standing)
-            if self._too_tall(shown) and (standing is None or plain(standing.content) != plain(shown.content)):
-                self._scroll(shown)
+                self._lift(standing)
             self._card = shown
+            if self._too_tall(shown):
+                self._lift(shown)
         else:
             if standing is not None and standing.message == shown.message:
                 self._card = None
@@ -65,7 +66,9 @@ class Board:
         """The standing card, its buttons by number, and the mark before the input."""
         parts: list[tuple[str, str]] = []
         if self._card is not None:
-            if not self._too_tall(self._card):
+            if self._too_tall(self._card):  # perhaps only now: the window may have become smaller
+                self._lift(self._card)
+            else:
                 parts += [(part[0], part[1]) for part in to_formatted_text(ANSI(self._paint(self._card.content)))]
             parts.append(("ansicyan", f"{self._keys()}\n"))
         parts.append(("bold", "> "))
@@ -87,7 +90,7 @@ class Board:
     def leave(self) -> None:
         """The person goes: what stood above the input stays readable."""
         if self._card is not None:
-            self._scroll(self._card)
+            self._lift(self._card)
             self._card = None
 
     def _too_tall(self, shown: Shown) -> bool:
@@ -114,6 +117,13 @@ class Board:
             longer = f"{lines[-1]}   {key}" if lines[-1] else key
             lines[-1:] = [longer] if cell_len(longer) <= self._columns else [*filter(None, lines[-1:]), key]
         return "\n".join(lines)
+
+    def _lift(self, shown: Shown) -> None:
+        """Let a card scroll by, once for each of its texts."""
+        text = plain(shown.content)
+        if (shown.message, text) != self._above:
+            self._above = shown.message, text
+            self._scroll(shown)
 
     def _scroll(self, shown: Shown) -> None:
         console = self._console()

@@ -29,7 +29,6 @@ from bot.runner import fresh_id
 from bot.turns import TURN, Turn
 from config.settings import Settings
 
-LOOK_EVERY = 5.0  # seconds between two looks at what other programs have written, such as `askfirst retry`
 PROMPT = 2.0  # seconds in which the platforms usually answer; after that a watcher is told who is missing
 AGAIN = 5.0  # seconds until the database is tried again that was there before
 
@@ -145,7 +144,6 @@ async def _serve(
             sending = group.create_task(outbox.run(), name="outbox")
             ringing = group.create_task(running.timers.run(), name="timers")
             fetching = group.create_task(_fetching(running, surfaces), name="files")
-            looking = group.create_task(_look_around(running), name="other programs")
             taking = [group.create_task(turns.get(s.platform, s).run(), name=s.platform) for s in surfaces]
             serving = None if server is None else group.create_task(server.run(), name="http")
             log.info("serving", platforms=[s.platform for s in surfaces])
@@ -157,7 +155,7 @@ async def _serve(
             await _end(*taking)
             for surface in surfaces:
                 await surface.finish()
-            await _end(ringing, fetching, looking)
+            await _end(ringing, fetching)
             await _end(sending)  # finishes the sends under way
     finally:
         await running.runner.finish()
@@ -172,13 +170,6 @@ async def _fetching(running: Program, surfaces: Sequence[Surface]) -> None:
     if any(playbook.fetch for playbook in running.book.playbooks.values()):
         fetchers = {surface.platform: surface.files for surface in surfaces if surface.files is not None}
         await Fetching(running.store, running.runner, fetchers, running.clock).run()
-
-
-async def _look_around(running: Program) -> None:
-    """Another program that writes to this database can not ring our bell."""
-    while True:
-        await running.clock.sleep(LOOK_EVERY)
-        running.runner.bell.ring()
 
 
 async def _end(*tasks: asyncio.Task[None]) -> None:

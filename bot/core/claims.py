@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 
 from bot.core.model import Material
 from bot.core.own_words import own_words
+from bot.core.patterns import regex
 from bot.core.words import fold
 
 _WHO = (
@@ -19,7 +20,7 @@ _WHO = (
     r"|stakeholders?)"
 )
 _CLAIMS: Final = tuple(
-    re.compile(pattern)
+    regex(pattern)
     for pattern in (
         (
             rf"\b{_WHO} (?:has|have|had)?\s?(?:already )?"
@@ -52,7 +53,7 @@ _SAYS = (
     r"|сказал[аи]?|говорит|написал[аи]?|пишет"
 )
 # "Bo said: …", "> Bo: …" within a line: what follows are Bo's words.
-_REPORTED: Final = re.compile(
+_REPORTED: Final = regex(
     rf"(?P<who>{_NAME}(?: {_NAME}){{0,2}})(?::|,?\s+(?:{_SAYS})\b)[\s:,>]*(?:(?:that|to|please|just)\s+)*"
     r"[\"“«„‘'`]*(?P<words>[^\n\"”»“]{2,200})",
     re.IGNORECASE,
@@ -112,6 +113,8 @@ def spoken(text: str) -> Iterator[str]:
 
 def claimed(passage: str) -> str | None:
     """The sentence that claims authorisation, or None."""
+    if not passage.strip():  # nothing was quoted or pasted: nearly always
+        return None
     for sentence in re.split(r"(?<=[.!?。！？])\s+|\n", passage):
         if any(pattern.search(fold(sentence)) for pattern in _CLAIMS):
             return " ".join(sentence.split())[:200]

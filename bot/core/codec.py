@@ -14,7 +14,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from bot.core.effects import Redraw, Say
 from bot.core.events import Envelope
-from bot.core.state import SCHEMA, Conversation
+from bot.core.state import SCHEMA, Conversation, Session
 
 _OUT: TypeAdapter[Say | Redraw] = TypeAdapter(Say | Redraw)
 
@@ -52,8 +52,28 @@ class NewerState(UnreadableState):
     """A conversation was stored by a newer program. Upgrade this program, or use the one that wrote it."""
 
 
+_SESSIONS = {"sessions"}
+_KEPT = 512  # sessions; some 4 MB
+_ended: dict[int, tuple[Session, str]] = {}  # by identity, which holds as long as the session is kept here
+
+
 def encode_state(state: Conversation) -> str:
-    return state.model_dump_json(exclude_none=True)
+    """As `model_dump_json`, but what has ended, and changes no more, is written out once and not at every event."""
+    sessions = ",".join([_encode_session(session) for session in state.sessions])
+    # An unescaped quote never stands within a value, and no earlier key is called so.
+    head, key, tail = state.model_dump_json(exclude_none=True, exclude=_SESSIONS).partition('"ancient":')
+    return f'{head}"sessions":[{sessions}],{key}{tail}'
+
+
+def _encode_session(session: Session) -> str:
+    if session.stage.kind != "ended":
+        return session.model_dump_json(exclude_none=True)
+    known = _ended.get(id(session))
+    if known is None:
+        if len(_ended) >= _KEPT:
+            del _ended[next(iter(_ended))]
+        known = _ended[id(session)] = session, session.model_dump_json(exclude_none=True)
+    return known[1]
 
 
 def decode_state(text: str) -> Conversation:

@@ -10,11 +10,13 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from bot.core.patterns import regex
+
 _LONG_PARAGRAPH = 500  # characters; requests in routes are one to three sentences, pasted abstracts start near 600
 _QUOTE = 4000  # characters that one pair of quotation marks may span
 
 _BLANKED = tuple(
-    re.compile(pattern, re.MULTILINE | re.IGNORECASE)
+    regex(pattern, re.MULTILINE | re.IGNORECASE)
     for pattern in (
         r"```[\s\S]*?(?:```|\Z)",
         r"`[^`\n]*`",
@@ -31,17 +33,17 @@ _BLANKED = tuple(
     )
 )
 
-_QUOTED = re.compile(rf'"[^"]{{0,{_QUOTE}}}"|“[^”]{{0,{_QUOTE}}}”|«[^»]{{0,{_QUOTE}}}»|「[^」]{{0,{_QUOTE}}}」')
+_QUOTED = regex(rf'"[^"]{{0,{_QUOTE}}}"|“[^”]{{0,{_QUOTE}}}”|«[^»]{{0,{_QUOTE}}}»|「[^」]{{0,{_QUOTE}}}」')
 _TELLING = 30  # characters from which a quotation is a text handed in and not a word set off
 
 # A line that ends in a colon and speaks of a text introduces one; "wishes:" introduces the person's own list.
-_INTRODUCES = re.compile(
+_INTRODUCES = regex(
     r"\b(?:abstract|article|below|chapter|claims?|comments?|decision|draft|email|excerpt|following|forwarded|fwd"
     r"|introduction|letter|manuscript|notes?|paper|paragraph|passage|quote|reports?|reviews?|reviewers?|section"
     r"|summary|text|wrote|writes|says|said|asked)\b|摘要|全文|意见|意見|コメント|原稿|심사|초록",
     re.IGNORECASE,
 )
-_STARTS_PASTE = re.compile(
+_STARTS_PASTE = regex(
     r"^[ \t]*(?:-{3,}|={3,}|_{3,}|\*{3,}|(?:fwd?|from|von|de|subject|betreff)[ \t]*:|dear\b|sehr geehrte"
     r"|(?:reviewer|referee|editor|gutachter|审稿人)[ \t]*#?[ \t]*(?:\d+|[a-c])?[ \t]*[:：(]"
     r"|abstract[ \t]*[.:]?[ \t]*$|abstract[.:][ \t]+\S.{60})",
@@ -54,7 +56,7 @@ def unquoted(text: str) -> str:
     return "\n".join(line for line in text.splitlines() if not line.lstrip().startswith((">", "❯"))).strip()
 
 
-_CODE = re.compile(r"```[\s\S]*?(?:```|\Z)|`[^`\n]*`")
+_CODE = regex(r"```[\s\S]*?(?:```|\Z)|`[^`\n]*`")
 
 
 def coded(text: str) -> str:

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from bot.core.own_words import coded, put_back, set_aside, unquoted
+from bot.core.patterns import regex
 from bot.core.slots import Held, held, spec_of
 from bot.core.spec import FEWEST_COMPARATORS, SCOPE_FIELDS, TIERS, Lock, Spec, brief
 from bot.core.state import Session
@@ -33,10 +34,10 @@ _NUMBERS: Final = {
         ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"], start=1
     )
 }
-_COUNT = re.compile(rf"(?<![\w.])(\d{{1,3}}|{'|'.join(_NUMBERS)})(?![\w]|\.\d)", re.IGNORECASE)
-_OUT = re.compile(r"\b(?:out of scope|not in scope|out|without|not|no|excluding|except)\b[ :]*", re.IGNORECASE)
-_PART = re.compile(r"[;\n]|(?<=\w)\.(?= )")
-_IN = re.compile(r"^\s*(?:in scope|in)\b[ :]*", re.IGNORECASE)
+_COUNT = regex(rf"(?<![\w.])(\d{{1,3}}|{'|'.join(_NUMBERS)})(?![\w]|\.\d)", re.IGNORECASE)
+_OUT = regex(r"\b(?:out of scope|not in scope|out|without|not|no|excluding|except)\b[ :]*", re.IGNORECASE)
+_PART = regex(r"[;\n]|(?<=\w)\.(?= )")
+_IN = regex(r"^\s*(?:in scope|in)\b[ :]*", re.IGNORECASE)
 
 
 class Inputs(NamedTuple):
@@ -50,7 +51,7 @@ class Inputs(NamedTuple):
     missing: Mapping[str, str]
 
 
-_NEGATIVE = re.compile(r"(?<!\w)[-−–]\s*\d")
+_NEGATIVE = regex(r"(?<!\w)[-−–]\s*\d")
 
 
 def _plain(words: str) -> str:
@@ -170,17 +171,15 @@ class Described(NamedTuple):
     because: str | None
 
 
-_BECAUSE = re.compile(
-    r"[,;:]?\s*\b(?:because|since|as|'?cause|cuz|coz|bc|weil|porque|parce que)\b[ :]*", re.IGNORECASE
-)
+_BECAUSE = regex(r"[,;:]?\s*\b(?:because|since|as|'?cause|cuz|coz|bc|weil|porque|parce que)\b[ :]*", re.IGNORECASE)
 _NAMES: Final = (
-    ("out_of_scope", re.compile(r"\b(?:out of scope|leave out|exclude|without|drop|remove)\b[ :=]*", re.IGNORECASE)),
-    ("in_scope", re.compile(r"\b(?:in scope|include|add|also cover|bring in)\b[ :=]*", re.IGNORECASE)),
-    ("complexity_tier", re.compile(r"\btier\b", re.IGNORECASE)),
-    ("surface_count", re.compile(r"\b(?:surfaces?|screens?|pages?|views?)\b", re.IGNORECASE)),
-    ("comparator_count", re.compile(r"\b(?:comparators?|competitors?|approaches|products)\b", re.IGNORECASE)),
+    ("out_of_scope", regex(r"\b(?:out of scope|leave out|exclude|without|drop|remove)\b[ :=]*", re.IGNORECASE)),
+    ("in_scope", regex(r"\b(?:in scope|include|add|also cover|bring in)\b[ :=]*", re.IGNORECASE)),
+    ("complexity_tier", regex(r"\btier\b", re.IGNORECASE)),
+    ("surface_count", regex(r"\b(?:surfaces?|screens?|pages?|views?)\b", re.IGNORECASE)),
+    ("comparator_count", regex(r"\b(?:comparators?|competitors?|approaches|products)\b", re.IGNORECASE)),
 )
-_COUNTED = re.compile(
+_COUNTED = regex(
     r"(?:tier|surfaces?|screens?|pages?|views?|comparators?|competitors?|approaches|products)[ :=]+(?:to |is |are )?"
     rf"(?:\d{{1,3}}|{'|'.join(_NUMBERS)})",
     re.IGNORECASE,

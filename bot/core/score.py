@@ -13,6 +13,7 @@ from typing import Any, Final, Literal
 
 from bot.core.model import Model
 from bot.core.own_words import coded, own_words
+from bot.core.patterns import regex
 from bot.core.playbook import Entry, Playbook
 from bot.core.replies.phrases import PhraseBook
 from bot.core.scope import BOUNDARY, INPUTS, OUT, SURFACES, boundary, count_in, inputs
@@ -207,7 +208,7 @@ def _contradictions(session: Session, entries: Sequence[Entry], _signs: Signs) -
             yield _against(item.question.topic, present, scope, f"{question}.surfaces")
 
 
-_SURFACE_COUNT = re.compile(r"\b(\d{1,2}|\w+) (?:surfaces?|screens?|pages?)\b", re.IGNORECASE)
+_SURFACE_COUNT = regex(r"\b(\d{1,2}|\w+) (?:surfaces?|screens?|pages?)\b", re.IGNORECASE)
 
 
 def _surfaces_in(words: str) -> int | None:

@@ -5,12 +5,12 @@ What is decided in a phase are the clarifications of its rounds; here is only wh
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Final, Literal
 
 from bot.core.model import Model, PersonId
+from bot.core.patterns import regex
 
 TIERS: Final[Mapping[int, str]] = {1: "full", 2: "standard", 3: "incremental"}
 USUAL_TIER: Final = 2  # when no tier is known (RD-4)
@@ -44,7 +44,7 @@ PHASES: Final[tuple[Phase, ...]] = (
 )
 SIGNALS_BANK: Final = "spec/signals"  # how each kind of ambiguity signal is asked about
 
-COMMAND = re.compile(r"\s*[/!]\w[\w-]*(?:@\w+)?\s*")
+COMMAND = regex(r"\s*[/!]\w[\w-]*(?:@\w+)?\s*")
 
 
 def brief(text: str) -> str:

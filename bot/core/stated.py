@@ -24,6 +24,7 @@ from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from bot.core.own_words import own_words
+from bot.core.patterns import regex
 from bot.core.words import Word, words
 
 _LONGEST_LIST = 20
@@ -33,25 +34,25 @@ _NUMBERS = frozenset(
     """one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen
     eighteen nineteen twenty few couple""".split()  # noqa: SIM905
 )
-_YEAR = re.compile(r"(?:19|20)\d\d")
-_DIGITS = re.compile(r"\d{1,7}k?")
+_YEAR = regex(r"(?:19|20)\d\d")
+_DIGITS = regex(r"\d{1,7}k?")
 SUBJECT, CLAIM = "{subject}", "{claim}"
 _NAMED = (
-    re.compile(
+    regex(
         r"\b(?:topic|title|subject|research question|rq|thema|titel|título|titre|tema)[ \t]*[:：]"
         r"[ \t]*([^\n]{3,300})",
         re.IGNORECASE,
     ),
-    re.compile(
+    regex(
         r"\b(?:on|about|titled|entitled|called|über|sobre|sur)[ \t]+[\"“„«]([^\"“”»\n]{3,300})[\"”“»]", re.IGNORECASE
     ),
-    re.compile(r"(?:关于|關於|题为|題為)([^，。！？\n的]{2,60})"),
-    re.compile(r"([^\s，。、！？]{2,60}?)(?:について|に関する|に関して)"),
-    re.compile(r"((?:\S{1,30}[ ]){0,6}\S{2,40}?)(?:에 대한|에 대해|에 관한)"),
+    regex(r"(?:关于|關於|题为|題為)([^，。！？\n的]{2,60})"),
+    regex(r"([^\s，。、！？]{2,60}?)(?:について|に関する|に関して)"),
+    regex(r"((?:\S{1,30}[ ]){0,6}\S{2,40}?)(?:에 대한|에 대해|에 관한)"),
 )
-_SENTENCE_END = re.compile(r"[!?;\n。！？；]|\.(?=\s|$)|…")
-_CLAUSE_END = re.compile(r"[,:()\[\]，、：]|\s[-–—]|[–—]\s")
-_COMMA = re.compile(r"[,()\[\]，、]")
+_SENTENCE_END = regex(r"[!?;\n。！？；]|\.(?=\s|$)|…")
+_CLAUSE_END = regex(r"[,:()\[\]，、：]|\s[-–—]|[–—]\s")
+_COMMA = regex(r"[,()\[\]，、]")
 _NEGATORS = frozenset(
     """unable not no non none without never neither nor except excluding exclude avoid skip ignore drop cannot instead
     dont unnecessary nicht kein keine keinen keiner ohne statt pas sans sin não sem не без без нет không đừng
@@ -115,7 +116,7 @@ _NO_TOPIC_ENDS = frozenset("format only pages please style words".split())  # no
 _PAPERS = "(?:papers|studies|articles|publications|literature)"
 # What limits the search and not the topic, where it ends one: "CRISPR since 2018", "heat with papers from 2018".
 # Before 2000 it is as likely a part of history that the text is about.
-_LIMIT = re.compile(
+_LIMIT = regex(
     rf"(?<! papers)(?<! studies)(?<! articles)(?<!ed) (?:since|seit|ab|depuis|desde|с|(?:a|à) partir de) 20\d\d"
     rf"(?: (?:onwards|on|года|г))?$"
     rf"| (?:with|using|from) (?:only )?{_PAPERS} (?:published )?(?:from|since|after|between) (?:the )?"
@@ -124,7 +125,7 @@ _LIMIT = re.compile(
 _LEADS_OUT = frozenset("using via following please limited restricted".split())  # noqa: SIM905
 
 
-_CLAIM_LEAD = re.compile(
+_CLAIM_LEAD = regex(
     r"^[ \t]*(?:(?:hi|hello|hey|please|pls|can|could|would|you|kindly|bitte|por favor|пожалуйста)\b[ ,]*){0,4}"
     r"(?:fact[- ]?check|verify|verifies|faktencheck|(?:über)?prüfe|verifica|verifique|vérifie|vérifiez|фактчек"
     r"|проверь|проверьте|核实|核查|事实核查)"
@@ -133,7 +134,7 @@ _CLAIM_LEAD = re.compile(
     r"(?:[ \t]*[:：]|[ \t]+that\b)",
     re.IGNORECASE | re.MULTILINE,
 )
-_CLAIM = re.compile(
+_CLAIM = regex(
     r"\s{0,4}[\"“„«']?((?:[^\n!?。！？\"“”»]|(?<=\d)\.(?=\d)){4,400}?)"
     r"(?=[\"“”»!?。！？\n]|\.(?!\d)|\s*$|,\s*(?:only|just|peer|please|any|with|true|nur|bitte|solo|только)\b)",
     re.IGNORECASE,
@@ -187,12 +188,15 @@ class Statement:
         self.pasted, self.introduced = parts.pasted, parts.introduced
         own, self._claim = _claimed(parts.own, text)
         self._sentences = tuple(_sentences(own))
+        self._said = frozenset[str]().union(*(sentence.said for sentence in self._sentences))
+        self._found: dict[str, tuple[Match, ...]] = {}  # by phrase: each is looked for with others, and alone
 
     def find(self, phrases: Sequence[str]) -> tuple[Match, ...]:
         """Every match of the phrases; of those that overlap only the longest."""
-        found = [
-            m for s in self._sentences for p in phrases if p not in (SUBJECT, CLAIM) for m in _matches(s, phrase(p))
-        ]
+        needed = _needed(tuple(phrases))
+        if needed is not None and needed.isdisjoint(self._said):
+            return ()
+        found = [match for line in phrases if line not in (SUBJECT, CLAIM) for match in self._of(line)]
         if SUBJECT in phrases:
             found += self._subject()
         if CLAIM in phrases and self._claim is not None:
@@ -203,6 +207,13 @@ class Statement:
             if all(match.end <= other.start or other.end <= match.start for other in kept):
                 kept.append(match)
         return tuple(sorted(kept))
+
+    def _of(self, line: str) -> tuple[Match, ...]:
+        known = self._found.get(line)
+        if known is None:
+            sought = phrase(line)
+            known = self._found[line] = tuple(m for s in self._sentences for m in _matches(s, sought))
+        return known
 
     def _subject(self) -> tuple[Match, ...]:
         """The first place that names a subject; a labelled line counts even where the rest is quoted (RT-2)."""
@@ -252,6 +263,18 @@ def phrase(line: str) -> Phrase:
         if not step.optional and not any(choice[0].startswith("{") for choice in step.choices)
     )
     return Phrase(tuple(steps), ends, begins, in_topic, unless, needs)
+
+
+@lru_cache(maxsize=2048)
+def _needed(lines: tuple[str, ...]) -> frozenset[str] | None:
+    """Words of which one must be said for any of the phrases to match; None where there is no such word."""
+    first: list[frozenset[str]] = []
+    for line in lines:
+        needs = () if line in (SUBJECT, CLAIM) else phrase(line).needs
+        if not needs:
+            return None
+        first.append(needs[0])
+    return frozenset[str]().union(*first)
 
 
 # -- sentences -------------------------------------------------------------------------------------------------------
@@ -348,7 +371,11 @@ def _claimed(own: str, text: str) -> tuple[str, Match | None]:
 
 
 def _matches(sentence: Sentence, sought: Phrase) -> Iterator[Match]:
-    if any(need.isdisjoint(sentence.said) for need in sought.needs) or not sought.unless.isdisjoint(sentence.said):
+    said = sentence.said
+    for need in sought.needs:  # nearly all phrases end here
+        if need.isdisjoint(said):
+            return
+    if not sought.unless.isdisjoint(said):
         return
     for first in range(len(sentence.words)):
         end = _longest(sentence, sought.steps, first, joined=True)

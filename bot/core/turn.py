@@ -5,8 +5,10 @@ A `Turn` lives for one call of `step`. Flows change it through these few verbs; 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from operator import attrgetter
 from typing import Any, Literal
 
 from bot.core import view
@@ -30,9 +32,10 @@ from bot.core.effects import (
 )
 from bot.core.elsewhere import OpenRound, root
 from bot.core.events import ButtonPressed, Envelope, Forwarded, MessageEdited, MessageReceived
-from bot.core.model import MessageRef, Person
+from bot.core.model import Material, MessageRef, Person
 from bot.core.policies import POLICIES, Policy, Settings
-from bot.core.routing.pack import Pack
+from bot.core.replies.written import Written, written
+from bot.core.routing import Pack, Verdict, route
 from bot.core.spec_record import spec_state
 from bot.core.state import Ancient, Ask, Conversation, Ended, Forward, Pending, Round, Session, Settle
 
@@ -56,6 +59,8 @@ class Turn:
     wants: set[Want] = field(default_factory=set)
     belongs: str | None = None
     _documented: tuple[Session, dict[str, Any]] | None = field(init=False, default=None)
+    _written: tuple[tuple[str, bool], Written] | None = field(init=False, default=None)
+    _routed: tuple[tuple[object, ...], Verdict] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self.state = self.before
@@ -104,6 +109,19 @@ class Turn:
             self._documented = session, document(session, self.surface)
         return self._documented[1]
 
+    def written(self, text: str, *, decoded: bool) -> Written:
+        """The message as the reply reader wants it; one step reads it with the questions of several rounds."""
+        if self._written is None or self._written[0] != (text, decoded):
+            self._written = (text, decoded), written(text, self.book.phrases, decoded=decoded)
+        return self._written[1]
+
+    def routed(self, text: str, materials: Sequence[Material]) -> Verdict:
+        """Where a first message would go. More than one flow asks before one of them takes the message."""
+        asked = (text, tuple(materials), self.pack.name)
+        if self._routed is None or self._routed[0] != asked:
+            self._routed = asked, route(text, materials, self.pack, bot_name=self.bot_name)
+        return self._routed[1]
+
     def elsewhere(self) -> tuple[OpenRound, ...]:
         """The rounds of other conversations that the present message may mean; wanted, where not here yet."""
         if self.envelope.elsewhere is None:
@@ -131,16 +149,15 @@ class Turn:
     def put(self, session: Session) -> Session:
         """Keep a changed or new session, marked as touched now."""
         session = session.model_copy(update={"touched_at": self.at})
-        others = tuple(s for s in self.state.sessions if s.id != session.id)
-        ordered = sorted((*others, session), key=lambda s: s.number)
-        self.state = self.state.model_copy(update={"sessions": tuple(ordered)})
+        others = [s for s in self.state.sessions if s.id != session.id]
+        ordered = tuple(sorted((*others, session), key=_by_number))
+        self.state = self.state.model_copy(update={"sessions": ordered})
         return session
 
     def put_round(self, session: Session, round_: Round) -> Session:
         """Keep a changed or new round of a session."""
-        others = tuple(r for r in session.rounds if r.id != round_.id)
-        ordered = sorted((*others, round_), key=lambda r: r.number)
-        return self.put(session.model_copy(update={"rounds": tuple(ordered)}))
+        others = [r for r in session.rounds if r.id != round_.id]
+        return self.put(session.model_copy(update={"rounds": tuple(sorted((*others, round_), key=_by_number))}))
 
     def set(self, **changes: Any) -> None:
         self.state = self.state.model_copy(update=changes)
@@ -369,6 +386,9 @@ class Turn:
             ended_at=ended.at if ended else None,
             result=self._result(session) if ended else None,
         )
+
+
+_by_number = attrgetter("number")
 
 
 def _same_subject(one: Ask, other: Ask) -> bool:

@@ -59,6 +59,8 @@ def test_the_second_start_has_the_same_book_without_reading(
     first, second = app.load_book(settings), app.load_book(settings)
     assert len(reads) == 1
     assert [file.stat().st_mode & 0o777 for file in cache.iterdir()] == [0o600]
+    assert isinstance(second.packs, kept.Parts)
+    assert not second.packs.unpacked  # a chat needs one of several
     assert dict(second.playbooks) == first.playbooks
     assert dict(second.packs) == first.packs
     for text in (

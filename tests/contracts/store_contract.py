@@ -129,11 +129,15 @@ class StoreContract(OutboxContract):
         crowd = [commit(f"e{n}", 0, f"terminal:{n}", audit=(entry(session=f"s{n}"),)) for n in range(30)]
         crowd[7] = commit("old", 0, "terminal:7")
         crowd[11] = commit("stale", 3, "terminal:11")
+        # Refused late: its place and its event are written by then, and have to go again.
+        crowd[13] = commit("gap", 0, "terminal:13", **recorded(clarification(revision=3)))
         results = await asyncio.gather(*(store.commit(one) for one in crowd), return_exceptions=True)
         assert isinstance(results[7], DuplicateEvent)
         assert isinstance(results[11], StaleRevision)
-        assert [result for n, result in enumerate(results) if n not in (7, 11)] == [None] * 28
-        assert len(await self.raw_rows(store, "event")) == 29
+        assert isinstance(results[13], Exception)
+        assert [result for n, result in enumerate(results) if n not in (7, 11, 13)] == [None] * 27
+        assert len(await self.raw_rows(store, "event")) == 28
+        assert await store.load("terminal:13") is None
         assert await verify(store) == []
 
     async def test_commits_of_one_place_asked_for_at_once_are_written_in_order(self, store: RecordStore) -> None:

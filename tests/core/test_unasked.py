@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from bot.core.codec import decode_state, encode_state
 from bot.core.effects import Audit, ClearTimer, Say, SetTimer, Step
@@ -279,3 +282,115 @@ def test_an_answer_beside_a_wish_is_kept_and_so_is_the_wish(talk: Talk) -> None:
     assert [r.question for r in made.records if r.kind == "clarification"] == ["access"]
     assert timers(made) == [talk.at + timedelta(hours=2)]
     assert [r.event for r in made.records if isinstance(r, Audit)].count("answer.put_off") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("accept recommendations, remind me tomorrow", True),
+        ("you decide, but ask me tomorrow", True),
+        ("cancel, no, ask me tomorrow", False),
+        ("stop for today, ask me tomorrow", False),
+        ("no idea yet, ask me tomorrow at 9", False),
+    ],
+)
+def test_what_gainsays_a_wish_is_not_taken(talk: Talk, text: str, asked: bool) -> None:
+    """CH-6 RP-3: whoever wants to be asked again has not accepted everything, nor called it off."""
+    talk.says("ana", "lit-review this")
+    made = talk.says("ana", text)
+    events = [r.event for r in made.records if isinstance(r, Audit)]
+    assert events == [*(["answer.confirmation_asked"] if asked else []), "answer.put_off"]
+    assert timers(made) != []
+
+
+def test_words_beside_a_wish_are_no_answer_to_an_open_question_before_a_yes(talk: Talk) -> None:
+    """CH-6 RP-11: “we sell bees” may be the answer; nothing is recorded before the person says so."""
+    talk.says("ana", "/ars-3w")
+    talk.says("ana", "2: yes")
+    made = talk.says("ana", "people who sell bees. Remind me tomorrow at 9")
+    assert not any(r.kind == "clarification" for r in made.records)
+    assert "people who sell bees" in said(made)[0]
+    made = talk.says("ana", "yes")
+    assert [(r.question, r.chosen_text) for r in made.records if r.kind == "clarification"] == [
+        ("audience", "people who sell bees.")
+    ]
+
+
+def test_an_explicit_answer_counts_though_the_rest_is_asked_about(talk: Talk) -> None:
+    """CH-6 RD-10."""
+    talk.says("ana", "lit-review this")
+    made = talk.says("ana", "1: A, defaults for the rest, ask me tomorrow at 9")
+    assert [r.question for r in made.records if r.kind == "clarification"] == ["years"]
+    assert [r.question for r in talk.says("ana", "yes").records if r.kind == "clarification"] == [
+        "databases",
+        "access",
+    ]
+
+
+def test_an_edit_of_a_wish_is_the_later_word(talk: Talk) -> None:
+    """CH-6 RD-13: and no answer to the one open question."""
+    talk.says("ana", "/ars-3w")
+    talk.says("ana", "2: yes")
+    talk.says("ana", "remind me in 2 hours")
+    message = f"u{talk.acts}"
+    made = talk.edits("ana", message, "remind me in 3 hours")
+    assert not any(r.kind == "clarification" for r in made.records)
+    assert timers(made) == [talk.at + timedelta(hours=3)]
+
+
+def test_an_edit_of_an_answer_with_a_wish(talk: Talk) -> None:
+    """CH-6 RD-13: both parts of the message as they read now."""
+    talk.says("ana", "lit-review this")
+    talk.says("ana", "1: B, ask me tomorrow at 9")
+    made = talk.edits("ana", f"u{talk.acts}", "1: C, ask me tomorrow at 10")
+    assert [(r.question, r.chosen, r.user_note) for r in made.records if r.kind == "clarification"] == [
+        ("years", "C", None)
+    ]
+    assert timers(made) == [datetime(2026, 3, 3, 9, 0, tzinfo=UTC)]
+
+
+ACTS = st.sampled_from(
+    ["ask me tomorrow at 9", "remind me in 2 hours", "later", "1: B", "2: A, 3: B", "accept recommendations", "/new",
+     "/resume 1", "/cancel", "lit-review this", "hi", "a", "no more reminders", "/settings reminders every 4 hours",
+     "/settings reminders off", "/settings quiet 22:00-08:00", "/settings quiet off", "/settings zone UTC+9",
+     "lost", "restored", "wait 1", "wait 5", "wait 30", "wait 200"]
+)  # fmt: skip
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.lists(ACTS, max_size=10))
+def test_whatever_happens_nothing_is_said_unasked_that_should_not_be(acts: list[str]) -> None:
+    """CH-6: only of what is open, three reminders a round, never in quiet hours, and no timer rings in a circle."""
+    talk = Talk()
+    reminders: Counter[str] = Counter()
+    for act in acts:
+        word, _, hours = act.partition(" ")
+        if act in ("lost", "restored"):
+            talk.happens(PlaceLost(reason="blocked") if act == "lost" else PlaceRestored())
+        elif word == "wait":
+            until = talk.at + timedelta(hours=int(hours))
+            rung = 0
+            while talk.state is not None and talk.state.wake is not None and talk.state.wake <= until:
+                rung += 1
+                assert rung < 60
+                talk.at = max(talk.at, talk.state.wake)
+                before = talk.state
+                made = talk.rings("wake", after=0)
+                after = talk.state
+                assert after is not None
+                assert after.wake is None or after.wake > talk.at
+                spoken = said(made)
+                assert len(spoken) <= 1 or before.owed is not None
+                if spoken:
+                    assert before.unreachable is None
+                    assert (before.current is not None and before.current.stage.kind != "ended") or before.owed
+                    local = talk.at + timedelta(hours=9 if before.settings.zone else 0)
+                    assert before.settings.quiet in (None, "off") or 8 <= local.hour < 22
+                if spoken and spoken[0].startswith("A reminder") and before.current and before.current.round:
+                    reminders[before.current.round.id] += 1
+            talk.at = until
+        else:
+            made = talk.says("ana", act)
+            recorded = any(r.kind == "clarification" for r in made.records)
+            assert not (recorded and act in ("ask me tomorrow at 9", "remind me in 2 hours", "later"))
+    assert all(count <= 3 for count in reminders.values())

@@ -49,6 +49,14 @@ def test_every_variable_in_the_documentation_is_known() -> None:
     assert said <= known
 
 
+def test_a_default_in_the_documentation_is_the_default() -> None:
+    """`ASKFIRST_LEASE_SECONDS` (10): what the page says in brackets is what happens when it is left out."""
+    said = [m for page in documents() for m in re.findall(r"`(ASKFIRST_\w+)` \((\d+)\)", page.read_text("utf-8"))]
+    assert said
+    for name, number in said:
+        assert re.search(rf"^\| `{name}` \| `\w+` \| `{number}(\.0)?` \|", PAGES["settings.md"], re.MULTILINE), name
+
+
 def test_every_code_of_a_bad_line_is_described() -> None:
     source = "".join(
         (ROOT / "adapters" / "terminal" / f"{name}.py").read_text("utf-8") for name in ("codec", "jsonl")

@@ -29,7 +29,8 @@ from storage import open_store
 from storage.readers import events
 from storage.records import RecordStore
 from storage.verify import verify
-from tests.e2e.forking import Forking, Started
+from tests.e2e.forked import Forked, start
+from tests.e2e.installed import ASKFIRST
 from tests.fakes.telegram import Person, TelegramServer, WallClock
 
 LEASE = "5"  # seconds, the least that can be set
@@ -55,23 +56,27 @@ class Campaign:
             "ASKFIRST_GRACE_SECONDS": "0.2",
             "ASKFIRST_LEASE_SECONDS": LEASE,
         }
-        self.forking = Forking()
-        self.processes: list[Started | None] = [None] * workers
+        self.processes: list[asyncio.subprocess.Process | Forked | None] = [None] * workers
         self.logs: list[Path] = []
         self.folder = folder
         self.kills = 0
 
     async def start(self, number: int) -> None:
-        log = self.folder / f"log{len(self.logs)}"
-        log.touch()
-        afresh = len(self.logs) % AFRESH == 0
-        self.logs.append(log)
-        self.processes[number] = await self.forking.start(log, self.environment, self.folder, afresh=afresh)
+        self.logs.append(self.folder / f"log{len(self.logs)}")
+        with self.logs[-1].open("ab") as log:
+            given = {"env": self.environment, "cwd": self.folder}
+            if len(self.logs) % AFRESH == 1:
+                self.processes[number] = await asyncio.create_subprocess_exec(ASKFIRST, "serve", stderr=log, **given)
+            else:
+                streams = (None, None, log.fileno())
+                self.processes[number] = await asyncio.to_thread(start, ["serve"], streams=streams, **given)
 
     async def end(self, number: int, how: int) -> int:
         process = self.processes[number]
         assert process is not None
-        return await asyncio.wait_for(process.end(how), BUSY)
+        if process.returncode is None:
+            process.send_signal(how)
+        return await asyncio.wait_for(process.wait(), BUSY)
 
     async def kill(self, number: int) -> None:
         assert await self.end(number, signal.SIGKILL) == -signal.SIGKILL, self.said()[-3000:]
@@ -236,6 +241,5 @@ async def campaign(
             yield made, [server.person(f"Ana{n}", started=True) for n in range(people)]
         finally:
             for number, process in enumerate(made.processes):
-                if process is not None and not process.ended:
+                if process is not None and process.returncode is None:
                     await made.end(number, signal.SIGKILL)
-            await made.forking.close()

@@ -202,6 +202,7 @@ async def test_asked_to_stop_under_load(tmp_path: Path) -> None:
         waiting = made.rows("SELECT count(*) FROM outbox WHERE state = 'waiting'")[0][0]
         said = sum(len(round_cards(one)) for one in people)
         await made.start()
+        await until(lambda: made.log.read_text().count("event='serving'") == 2, "the second start")
         await until(lambda: all(round_cards(one) for one in people), "everybody's round")
         await until(made.all_sent, "everything sent")
         assert await made.stop() == 0

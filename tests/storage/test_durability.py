@@ -6,15 +6,18 @@ import asyncio
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from storage import open_store
 from storage.readers import events
+from storage.sqlite import SqliteStore
 from storage.verify import verify
 from tests.storage.build import claim, commit, entry, say
 
 PLACES = 8
+NAMES = ("synchronous", "journal_mode", "foreign_keys")
 
 
 async def write_for_ever(path: str) -> None:
@@ -78,5 +81,19 @@ async def test_what_was_acknowledged_survives_a_kill(tmp_path: Path, run: int) -
         assert await store.waiting() == len(stored)
         assert len(await claim(store)) == PLACES
         assert await verify(store) == []
+    finally:
+        await store.close()
+
+
+async def test_the_writer_waits_for_the_disk(tmp_path: Path) -> None:
+    """Without FULL (2) a power cut would lose what a kill does not: sqlite.org/pragma.html#pragma_synchronous."""
+    store = await open_store(str(tmp_path / "askfirst.db"))
+    try:
+        assert isinstance(store, SqliteStore)
+
+        def settings(connection: Any) -> list[Any]:
+            return [next(iter(connection.execute(f"PRAGMA {name}").fetchone().values())) for name in NAMES]
+
+        assert await store._writer.ask(settings) == [2, "wal", 1]
     finally:
         await store.close()

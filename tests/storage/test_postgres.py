@@ -11,6 +11,7 @@ from typing import Any
 import asyncpg
 import pytest
 
+from bot.bell import ANYTHING
 from bot.ports import Commit, DuplicateEvent, Settle, StaleRevision, StoreUnavailable
 from storage import named, open_store, postgres_link, postgres_listener, postgres_writer
 from storage.copy import shapes
@@ -125,8 +126,8 @@ async def test_a_crowd_of_two_workers_in_the_same_places_never_deadlocks(
 
 async def test_what_another_worker_changes_is_forgotten_and_its_work_is_heard_of(opens: Opens) -> None:
     a, b = await opens(), await opens()
-    rung: list[int] = []
-    b.listen(lambda: rung.append(1))
+    rung: list[Any] = []
+    b.listen(lambda what=ANYTHING: rung.append(what))
     await eventually(lambda: rung)  # the first look
     await a.commit(commit("e1"))
     assert await b.load(ROOM) == state(1)
@@ -137,6 +138,7 @@ async def test_what_another_worker_changes_is_forgotten_and_its_work_is_heard_of
     assert rung == []  # nothing to do
     await a.commit(commit("e3", 2, out=(say("hello"),)))
     await eventually(lambda: rung)
+    assert rung == [{"messages"}]
     await b.commit(commit("e4", 3))  # its own news change nothing
     assert b._hot.get(ROOM) is not None
 
@@ -144,16 +146,16 @@ async def test_what_another_worker_changes_is_forgotten_and_its_work_is_heard_of
 async def test_a_listener_without_news_looks_all_the_same(opens: Opens, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(postgres_listener, "LOOK", 0.01)
     a = await opens()
-    rung: list[int] = []
-    a.listen(lambda: rung.append(1))
+    rung: list[Any] = []
+    a.listen(lambda what=ANYTHING: rung.append(what))
     await eventually(lambda: len(rung) > 3)
 
 
 async def test_many_places_at_once_are_news_too(opens: Opens) -> None:
     """A notification takes 8000 bytes, and place names can hold anything."""
     a, b = await opens(), await opens()
-    rung: list[int] = []
-    b.listen(lambda: rung.append(1))
+    rung: list[Any] = []
+    b.listen(lambda what=ANYTHING: rung.append(what))
     await eventually(lambda: rung)
     rung.clear()
     places = [f"terminal:it's \\ „{n}“ " + "x" * 90 for n in range(200)]
@@ -273,8 +275,8 @@ async def delivered(store: PostgresStore) -> None:
 async def test_a_restart_of_the_server_is_survived(opens: Opens, postgres: PostgresServer, number: int) -> None:
     """SIGQUIT is a power cut: what was acknowledged before it is there."""
     a = await opens()
-    rung: list[int] = []
-    a.listen(lambda: rung.append(1))
+    rung: list[Any] = []
+    a.listen(lambda what=ANYTHING: rung.append(what))
     await eventually(lambda: rung)
     await a.commit(commit("e1", out=(say("one"),)))
     rung.clear()
@@ -330,7 +332,7 @@ async def test_a_lock_that_somebody_holds_for_long_is_told_as_such(
 
 async def test_a_worker_takes_no_more_connections_than_it_was_given(opens: Opens) -> None:
     a = await opens("&pool=3")
-    a.listen(lambda: None)
+    a.listen(lambda what=ANYTHING: None)
     await asyncio.gather(
         *(a.seen(f"e{n}") for n in range(50)), *(a.commit(commit(f"e{n}", 0, f"t:{n}")) for n in range(50))
     )

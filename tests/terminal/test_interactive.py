@@ -197,6 +197,18 @@ def test_a_tall_card_scrolls_once_more_only_when_it_reads_otherwise() -> None:
     assert screen.getvalue().count("line 29") == 2
 
 
+def test_in_a_window_that_becomes_smaller_the_card_scrolls_and_is_not_gone() -> None:
+    screen, size = io.StringIO(), [24, 60]
+    subject = Board(lambda: Console(file=screen, width=60), lambda: (size[0], size[1]), lambda: None)
+    subject.show(Shown("m1", "terminal", words("\n".join(f"line {n}" for n in range(12)), "A")))
+    assert "line 11" in prompt(subject)
+    size[0] = 10
+    for _ in range(2):
+        assert prompt(subject) == "#1 A\n> "
+    subject.leave()
+    assert screen.getvalue().count("line 11") == 1
+
+
 def test_a_text_document_is_printed_whole_and_others_are_named() -> None:
     subject, screen = board()
     files = (File(name="a.md", media="text/markdown", content="# All of it"),)

@@ -23,6 +23,7 @@ from bot.core.flows import (
 from bot.core.flows.asked_for import materials, request_in
 from bot.core.flows.words import carries_on, pleasantry, yes_or_no
 from bot.core.model import MessageRef
+from bot.core.moments.wish import Wish
 from bot.core.own_words import unquoted
 from bot.core.replies.reading import ItemReading, Proposal, Reading
 from bot.core.routing import read_menu_answer, route
@@ -60,20 +61,7 @@ def round_message(
     if event.quoted and replying.read(turn, round_, event.quoted, event.decoded).kind in CLAIMS:
         _claimed(turn, session, round_, event, event.quoted, None)
     to_us = direct or asked or not turn.shared
-    wish = putting_off.wish_in(turn, event.text)
-    if wish is not None and not wish.rest:
-        reading = Reading(kind="put_off", until=wish.words)
-    else:
-        said = event if wish is None else event.model_copy(update={"text": wish.rest})
-        reading = _reading(turn, session, round_, said, to_us=to_us)
-        if wish is None:
-            wish = putting_off.wish_behind(turn, round_, event.text, reading)
-        if wish is not None and reading.kind in ("unparsed", "put_off"):
-            reading = Reading(kind="put_off", until=wish.words)
-        elif wish is not None and wish.rest and _only_prose(reading, wish.rest):
-            reading = Reading(
-                kind="needs_confirmation", proposals=(Proposal(kind="answers", answers=reading.answers),)
-            )
+    reading, wish = _with_wish(turn, session, round_, event, to_us=to_us)
     if turn.shared and not direct and not reading.shaped and not (asked and threads.counts(reading, event.text)):
         turn.ignore("ordinary talk")
         return
@@ -98,9 +86,7 @@ def round_message(
         names = ", ".join(material.name for material in event.materials)
         ref = ref.model_copy(update={"quote": f"{ref.quote} [{quote(names)}]"})
         reading = _with_files(reading, names)
-    if yes_or_no(event.text, turn.book.phrases) is None and _changed_subject(
-        turn, session, round_, reading, event, ref
-    ):
+    if _changed_subject(turn, session, round_, reading, event, ref):
         return
     if reading.kind == "put_off" and wish is not None:
         putting_off.keep(turn, session, round_, wish, person, ref)
@@ -145,6 +131,35 @@ def _reading(turn: Turn, session: Session, round_: Round, event: MessageReceived
         return Reading(kind="needs_confirmation", proposals=(Proposal(kind="answers", answers={owed: own}),))
     turn.put(session.model_copy(update={"stage": Asking(describing=left)}))
     return Reading(kind="answers", answers={owed: ItemReading(key="other", text=event.text.strip())}, shaped=True)
+
+
+def _with_wish(
+    turn: Turn, session: Session, round_: Round, event: MessageReceived, *, to_us: bool
+) -> tuple[Reading, Wish | None]:
+    """What a message answers, and what it wishes about asking (CH-6). What gainsays the wish is not taken."""
+    wish = putting_off.wish_in(turn, event.text)
+    if wish is not None and not wish.rest:
+        return Reading(kind="put_off", until=wish.words), wish
+    said = event if wish is None else event.model_copy(update={"text": wish.rest})
+    reading = _reading(turn, session, round_, said, to_us=to_us)
+    if wish is None:
+        wish = putting_off.wish_behind(turn, round_, event.text, reading)
+        return (reading if wish is None or reading.kind != "unparsed" else PUT_OFF), wish
+    ends = {reading.kind, *(p.kind for p in reading.proposals)} - {"needs_confirmation"} <= {"cancel", "force_quit"}
+    if reading.kind in ("unparsed", "put_off") or (ends and not wish.stops):  # "enough for today, ask me tomorrow"
+        return PUT_OFF, wish
+    if _only_prose(reading, wish.rest):
+        proposal = Proposal(kind="answers", answers=reading.answers)
+        return Reading(kind="needs_confirmation", proposals=(proposal,)), wish
+    taken = {*reading.accepted, *reading.answers}
+    if not wish.stops and reading.accepted and all(item.number in taken for item in round_.open_items):
+        asked = {"accepted": (), "proposals": (Proposal(kind="accept_all"),)}  # what would there be to ask about?
+        kind = "answers" if reading.answers else "needs_confirmation"
+        return reading.model_copy(update={**asked, "kind": kind}), wish
+    return reading, wish
+
+
+PUT_OFF = Reading(kind="put_off")
 
 
 def _only_prose(reading: Reading, text: str) -> bool:
@@ -262,7 +277,9 @@ def leaves(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef
         replying.apply(turn, session, session.round, kept, event.person, ref)
         return True
     if verdict.outcome == "clarify" and verdict.unknown_command:
-        known = " ".join(f"/{w.commands[0]}" for w in turn.pack.nearest_commands(verdict.unknown_command))
+        meant = turn.pack.mistyped(verdict.unknown_command)
+        workflows = (w.commands[0] for w in turn.pack.nearest_commands(verdict.unknown_command))
+        known = " ".join(f"/{word}" for word in (*([meant] if meant else ()), *workflows))
         turn.tell(
             f"I don't know the command {quote(verdict.unknown_command)}. The nearest: {known}. "
             "As an answer in your own words, put the number in front, e.g. 1: other (your words).",
@@ -276,12 +293,17 @@ def leaves(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef
 def _changed_subject(
     turn: Turn, session: Session, round_: Round, reading: Reading, event: MessageReceived, ref: MessageRef
 ) -> bool:
-    """An unreadable message that asks for a workflow, or comes after a long silence (RT-10)."""
+    """An unreadable message that asks for a workflow, or comes after a long silence (RT-10). No plain yes or no."""
+    prose = reading.kind == "unparsed" or _only_own_words(reading)
+    unclear = prose or (reading.kind in ("needs_confirmation", "question_back") and not reading.asked_about)
+    if not unclear and session.routed_by != "phase":
+        return False
+    if yes_or_no(event.text, turn.book.phrases) is not None:
+        return False
     if session.routed_by == "phase" and read_menu_answer(event.text, (), turn.pack).kind == "else":
         opening.something_else(turn, session, event.person, ref)  # the button's words, typed (CH-1)
         return True
-    prose = reading.kind == "unparsed" or _only_own_words(reading)
-    if not prose and not (reading.kind in ("needs_confirmation", "question_back") and not reading.asked_about):
+    if not unclear:
         return False
     verdict = request_in(turn, event)
     if verdict is not None and verdict.workflow is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot.core.capture import quote
 from bot.core.events import MessageReceived
 from bot.core.model import Material
-from bot.core.routing import Verdict, route
+from bot.core.routing import Verdict
 from bot.core.turn import Turn
 
 
@@ -13,7 +13,7 @@ def begins_with_command(turn: Turn, text: str) -> bool:
     """Whether it begins with the command of a workflow: that is meant for the bot anywhere (RT-13)."""
     if text.lstrip()[:1] not in ("/", "!"):
         return False
-    return route(text, (), turn.pack, bot_name=turn.bot_name).by == "command"
+    return turn.routed(text, ()).by == "command"
 
 
 def begins_with_token(text: str) -> bool:
@@ -29,5 +29,5 @@ def materials(event: MessageReceived) -> tuple[Material, ...]:
 
 
 def request_in(turn: Turn, event: MessageReceived) -> Verdict | None:
-    verdict = route(event.text, event.materials, turn.pack, bot_name=turn.bot_name)
+    verdict = turn.routed(event.text, event.materials)
     return verdict if verdict.outcome == "proceed" and verdict.by == "trigger" else None

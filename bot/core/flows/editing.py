@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from bot.core import view
 from bot.core.events import MessageDeleted, MessageEdited
-from bot.core.flows import amending, disputing, intake, opening, replying, several
+from bot.core.flows import amending, disputing, intake, opening, putting_off, replying, several
 from bot.core.model import Person
+from bot.core.moments.wish import Wish
 from bot.core.replies.reading import ItemReading, Reading
 from bot.core.state import Item, Round, Routing, Session
 from bot.core.turn import Turn
@@ -80,7 +81,11 @@ def edited(turn: Turn, event: MessageEdited) -> None:
             )
         }
     )
-    reading = replying.read(turn, blank, several.said_of_one(turn, session, event.text), event.decoded)
+    wish = putting_off.wish_in(turn, event.text)
+    text = event.text if wish is None else wish.rest
+    reading = replying.read(turn, blank, several.said_of_one(turn, session, text), event.decoded)
+    if wish is not None and session.stage.kind == "asking":
+        session = putting_off.keep(turn, session, round_, wish, person, event.ref, beside=True)
     changed = _changes(turn, round_, reading, event)
     fresh = tuple(n for n in reading.accepted if (i := round_.item(n)) and i.status == "open")  # taken in bulk
     if not changed and not fresh and not reading.errors:
@@ -143,7 +148,11 @@ def _unanswering(turn: Turn, event: MessageEdited) -> None:
     if several.names_others(turn, session, round_, event.text):
         _as_a_new_message(turn, session, round_)
         return
-    reading = replying.read(turn, round_, event.text, event.decoded)
+    wish = putting_off.wish_in(turn, event.text)
+    if wish is not None and not wish.rest:
+        _another_wish(turn, session, round_, wish, event)
+        return
+    reading = replying.read(turn, round_, event.text if wish is None else wish.rest, event.decoded)
     if not reading.shaped or intake.may_answer(turn, session, event.person) is not None:
         turn.ignore("the edited message decided nothing")
         return
@@ -154,6 +163,15 @@ def _unanswering(turn: Turn, event: MessageEdited) -> None:
     reading = reading.model_copy(update={"answers": kept})
     if replying.apply(turn, session, round_, reading, event.person, event.ref) is None:
         turn.ignore("the edited message decided nothing")
+
+
+def _another_wish(turn: Turn, session: Session, round_: Round, wish: Wish, event: MessageEdited) -> None:
+    """ "Ask me tomorrow at 9", edited to 10. An edit to a wish of what was none, among others, may be talk."""
+    wished = any(p.ref == event.message for p in session.put_off or ())
+    if (turn.shared and not wished) or intake.may_answer(turn, session, event.person) is not None:
+        turn.ignore("the edited message decided nothing")
+        return
+    putting_off.keep(turn, session, round_, wish, event.person, event.ref)
 
 
 def _as_a_new_message(turn: Turn, session: Session, round_: Round) -> None:

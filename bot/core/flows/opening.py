@@ -34,7 +34,7 @@ def first_message(
 ) -> Session | None:
     """Route a first message: to its workflow, or the menu (RT-1). A declared workflow is explicit intent (RT-16)."""
     pack = turn.pack
-    verdict = route(text, materials, pack, bot_name=turn.bot_name)
+    verdict = turn.routed(text, materials)
     if declared is not None and pack.workflow(declared) is not None:
         found = {"outcome": "proceed", "by": None, "workflow": declared, "options": (), "trigger": "declared"}
         verdict = verdict.model_copy(update=found)
@@ -114,7 +114,7 @@ def start(turn: Turn, session: Session, verdict: Verdict, ref: MessageRef) -> Se
     if playbook is None:
         return _straight(turn, session, "")
     supplied = tuple(m for m in session.request.materials if m.kind != "named")  # what is only named is not here
-    phases = route("", supplied, turn.book.packs[session.pack]).phases
+    phases = route("", supplied, turn.book.packs[session.pack]).phases if supplied else ()
     built = build_round(playbook, session.request, phases, policy)
     session = turn.put(session.model_copy(update={"settled": built.settled, "dropped": built.dropped}))
     fetching.order(turn, session)
@@ -300,10 +300,9 @@ def menu_message(turn: Turn, session: Session, text: str, materials: Sequence[Ma
         return session
     if not stage.asked:
         stage = stage.model_copy(update={"asked": True})
-        turn.tell(
-            "What do you want to hold in your hands at the end? Say it in a sentence; the menu stays open too.",
-            session=session,
-        )
+        how = "a reply to this message" if turn.shared else "a sentence"  # loose words are talk there (CH-2)
+        words = f"What do you want to hold in your hands at the end? Say it in {how}; the menu stays open too."
+        turn.say(view.says(words), words_from=session.requester, session=session)
     elif not stage.spent:
         stage = stage.model_copy(update={"spent": True})
         turn.tell(

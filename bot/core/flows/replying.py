@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from bot.core import view
 from bot.core.capture import quote
@@ -23,6 +24,7 @@ from bot.core.turn import Turn
 # -- the reader's view of a round ----------------------------------------------------------------------------------
 
 
+@lru_cache(maxsize=2048)  # the questions of a playbook are asked again and again
 def slot(number: int, question: Question, held: str | None) -> Slot:
     return Slot(
         number=number,
@@ -41,7 +43,8 @@ def slots(round_: Round) -> tuple[Slot, ...]:
 
 
 def read(turn: Turn, round_: Round, text: str, decoded: bool, *, attached: bool = False) -> Reading:
-    reading = read_reply(text, slots(round_), turn.book.phrases, decoded=decoded, attached=attached)
+    said = turn.written(text, decoded=decoded)
+    reading = read_reply(said, slots(round_), turn.book.phrases, attached=attached)
     return _with_code(reading, text) if "`" in text else reading
 
 

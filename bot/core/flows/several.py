@@ -25,7 +25,7 @@ def heard(
     turn: Turn, event: MessageReceived, ref: MessageRef, bound: tuple[Session, Round | None] | None, direct: bool
 ) -> bool:
     """A message that names whole rounds, or all of the person's own. False when it does not."""
-    said = read_several(event.text, turn.book.phrases, decoded=event.decoded)
+    said = read_several(turn.written(event.text, decoded=event.decoded), turn.book.phrases)
     if said is None or event.forwarded is not None:
         return False
     if not said.mine:

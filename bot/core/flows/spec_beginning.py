@@ -11,6 +11,7 @@ from bot.core.flows import handover, injection, spec
 from bot.core.flows.phases import keep
 from bot.core.flows.words import carries_on, pleasantry, yes_or_no
 from bot.core.model import MessageRef, Person
+from bot.core.patterns import regex
 from bot.core.replies import read_reply
 from bot.core.replies.phrases import PhraseBook
 from bot.core.replies.reading import Slot
@@ -23,8 +24,8 @@ LONGEST_NAME = 60
 UNNAMED = "unnamed"
 ASK = "What shall be specified? One message: a name, and what it is about, e.g. Refunds: let shop staff give refunds"
 
-_PARENT = re.compile(r"\s+(?:based on|addendum to|parent)[ :]+(.+)$", re.IGNORECASE)
-_PREPOSITION = re.compile(
+_PARENT = regex(r"\s+(?:based on|addendum to|parent)[ :]+(.+)$", re.IGNORECASE)
+_PREPOSITION = regex(
     r"^(?:\w+ )?(?:for|about|on|of|to|für|über|zu|pour|sur|de|du|sobre|para|про|для|о|об)(?:\s+|:\s*)", re.IGNORECASE
 )
 FEWEST_WORDS = 5  # of a request that named no workflow; fewer greet, and do not say what it is about

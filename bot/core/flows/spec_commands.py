@@ -8,6 +8,7 @@ from bot.core import spec_view, view
 from bot.core.flows import handover, intake, opening, phases, replying, spec, spec_points, spec_steps, spec_tier
 from bot.core.gate import NoSuchPhase, phase_number
 from bot.core.model import MessageRef, Person
+from bot.core.patterns import regex
 from bot.core.slots import spec_of
 from bot.core.spec import CONFIRMED_IN, LAST, phase
 from bot.core.spec_evidence import gate_of
@@ -16,18 +17,18 @@ from bot.core.turn import Turn
 
 WORDS = ("continue", "tier", "jump", "show", "gate", "point", "abandon", "accept-recommendations")
 BARE = ("tier", "jump", "show", "gate")  # in a private chat the word alone does the same, but for words that are owed
-_NUMBERED = re.compile(r"(?:phase )?\w*", re.IGNORECASE)
+_NUMBERED = regex(r"(?:phase )?\w*", re.IGNORECASE)
 _SHORT = {  # what may follow the word after a mention; more than that is talk (CH-3)
-    "continue": re.compile(r""),
-    "accept-recommendations": re.compile(r""),
-    "tier": re.compile(r"\w+(?: because .+)?", re.IGNORECASE),
+    "continue": regex(r""),
+    "accept-recommendations": regex(r""),
+    "tier": regex(r"\w+(?: because .+)?", re.IGNORECASE),
     "jump": _NUMBERED,
-    "show": re.compile(r"\d?|scope", re.IGNORECASE),
+    "show": regex(r"\d?|scope", re.IGNORECASE),
     "gate": _NUMBERED,
-    "point": re.compile(r"(?:v-\d.*)?", re.IGNORECASE | re.DOTALL),
-    "abandon": re.compile(r".*", re.DOTALL),
+    "point": regex(r"(?:v-\d.*)?", re.IGNORECASE | re.DOTALL),
+    "abandon": regex(r".*", re.DOTALL),
 }
-_COMMAND = re.compile(r"\s*[/!]([a-z][a-z_-]*)(?:@(\w+))?(?:\s+([\s\S]*))?\s*", re.IGNORECASE)
+_COMMAND = regex(r"\s*[/!]([a-z][a-z_-]*)(?:@(\w+))?(?:\s+([\s\S]*))?\s*", re.IGNORECASE)
 
 
 def parsed(turn: Turn, text: str, *, mentioned: bool) -> tuple[str, str] | None:

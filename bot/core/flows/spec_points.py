@@ -15,17 +15,18 @@ from bot.core.flows import injection, spec
 from bot.core.flows.phases import keep
 from bot.core.model import MessageRef, Person
 from bot.core.own_words import unquoted
+from bot.core.patterns import regex
 from bot.core.slots import spec_of
 from bot.core.spec import LAST, OpenPoint, PointAct, phase
 from bot.core.state import Session
 from bot.core.turn import Turn
 
-NAME = re.compile(r"\s*(?:v-?)?0*(\d{1,3})\b[\s:,.–—-]*", re.IGNORECASE)
-TYPED = re.compile(r"\s*v-\d{3}\b", re.IGNORECASE)  # without the command; anything shorter could be an answer
-_DONE = re.compile(r"(?:done|resolved?|settled?|closed?|answer(?:ed)?)\b[\s:,.–—-]*([\s\S]*)", re.IGNORECASE)
-_AGAIN = re.compile(r"(?:re-?open(?:ed)?|open(?: again)?)\b[\s:,.–—-]*([\s\S]*)", re.IGNORECASE)
-_MOVED = re.compile(r"(?:moved?\s+)?(?:to\s+)?(?:phase\s+)?(\w+)\b[\s:,.–—-]*([\s\S]*)", re.IGNORECASE)
-_BECAUSE = re.compile(r"because\b[\s:,]*", re.IGNORECASE)
+NAME = regex(r"\s*(?:v-?)?0*(\d{1,3})\b[\s:,.–—-]*", re.IGNORECASE)
+TYPED = regex(r"\s*v-\d{3}\b", re.IGNORECASE)  # without the command; anything shorter could be an answer
+_DONE = regex(r"(?:done|resolved?|settled?|closed?|answer(?:ed)?)\b[\s:,.–—-]*([\s\S]*)", re.IGNORECASE)
+_AGAIN = regex(r"(?:re-?open(?:ed)?|open(?: again)?)\b[\s:,.–—-]*([\s\S]*)", re.IGNORECASE)
+_MOVED = regex(r"(?:moved?\s+)?(?:to\s+)?(?:phase\s+)?(\w+)\b[\s:,.–—-]*([\s\S]*)", re.IGNORECASE)
+_BECAUSE = regex(r"because\b[\s:,]*", re.IGNORECASE)
 SHORTEST = 4  # characters of a reason
 
 Kind = Literal["resolved", "moved", "reopened"]

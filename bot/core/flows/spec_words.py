@@ -21,14 +21,15 @@ from bot.core.flows import (
 from bot.core.flows.words import carries_on, pleasantry, puts_off, yes_or_no
 from bot.core.model import Material, MessageRef, Person
 from bot.core.own_words import unquoted
+from bot.core.patterns import regex
 from bot.core.replies.phrases import PhraseBook
 from bot.core.slots import spec_of
 from bot.core.spec import CONFIRMED_IN
 from bot.core.state import Between, Session
 from bot.core.turn import Turn
 
-_NUMBER = re.compile(r"\W*(\d{1,2})\b\W*(.*)", re.DOTALL)
-_ANSWER = re.compile(r"\W*\d{1,2}\s*[:.=)-]?\s*[A-Z]\s*(?:[,;\n]|$)", re.IGNORECASE)  # "1: B, rest default"
+_NUMBER = regex(r"\W*(\d{1,2})\b\W*(.*)", re.DOTALL)
+_ANSWER = regex(r"\W*\d{1,2}\s*[:.=)-]?\s*[A-Z]\s*(?:[,;\n]|$)", re.IGNORECASE)  # "1: B, rest default"
 
 
 def message(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef, direct: bool) -> None:

@@ -6,8 +6,6 @@ from the people asked, and nobody else's; their prose only where the question wa
 
 from __future__ import annotations
 
-import re
-
 from bot.core import view
 from bot.core.circle import Circle
 from bot.core.elsewhere import OpenRound, root
@@ -16,13 +14,14 @@ from bot.core.flows import handover, intake, opening, replying
 from bot.core.flows.asked_for import materials, request_in
 from bot.core.flows.words import pleasantry
 from bot.core.model import MessageRef
+from bot.core.patterns import regex
 from bot.core.replies import read_reply
 from bot.core.replies.reading import Reading
 from bot.core.routing import read_menu_answer, route
 from bot.core.state import Routing, Session
 from bot.core.turn import Turn
 
-NUMBERED = re.compile(r"(?<!\w)\d{1,2}\s*[:.)=-]?\s*\w")  # hardly anything else is an answer, said to nobody
+NUMBERED = regex(r"(?<!\w)\d{1,2}\s*[:.)=-]?\s*\w")  # hardly anything else is an answer, said to nobody
 LONGEST = 300  # characters of a loose answer
 BARE = 4  # words of a message that is nothing but a letter, and some politeness around it
 

@@ -82,11 +82,11 @@ def second_thought(text: str, book: PhraseBook) -> bool:
     return (
         bool(classes)
         and any(names & _HALTS for names in classes or ())
-        and all(names & (_HALTS | {"polite", "filler", "disagree"}) for names in classes or ())
+        and all(names & (_HALTS | {"polite", "filler"}) for names in classes or ())
     )
 
 
-_HALTS = {"undo", "retract", "correct", "stop", "later", "put_off"}
+_HALTS = {"undo", "retract", "correct", "stop", "later", "put_off", "disagree"}
 
 
 def words_of(text: str, book: PhraseBook, *classes: str) -> str | None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from typing import Final
 
-_SPAN: Final = re.compile(
+from bot.core.patterns import regex
+
+_SPAN: Final = regex(
     r"(\d{1,2})(?:[:.h](\d{2}))?\s*(am|pm)?\s*(?:-|–|—|to|until|bis)\s*(\d{1,2})(?:[:.h](\d{2}))?\s*(am|pm)?",
     re.IGNORECASE,
 )
-_EVERY: Final = re.compile(r"(?:every\s+)?(\d{1,3})\s*(h|hour|hours|d|day|days)", re.IGNORECASE)
+_EVERY: Final = regex(r"(?:every\s+)?(\d{1,3})\s*(h|hour|hours|d|day|days)", re.IGNORECASE)
 _NAMED: Final = {
     "off": 0,
     "none": 0,

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
 from bot.core.moments.words import TimeWords, folded, spaced
+from bot.core.patterns import regex
 
 LONGEST: Final = 500  # characters; a longer message holds no wish worth finding, and stays what it is
 BREAKS: Final = frozenset(".,;:!?\n()[]…。，、；：！？-–—=")
 
-_CLOCK = re.compile(r"(\d{1,2})([:h：]|\.(?=\d\d(?![\d.])))(\d{2})(?![\d:])")
-_ISO = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)")
-_DOTTED = re.compile(r"(\d{1,2})\.\s?(\d{1,2})\.(?:\s?(\d{4})(?!\d))?(?!\d)")
-_NUMBER = re.compile(r"\d+")
-_HALF_DAY = re.compile(r"([ap])\.\s?m\.")
+_CLOCK = regex(r"(\d{1,2})([:h：]|\.(?=\d\d(?![\d.])))(\d{2})(?![\d:])")
+_ISO = regex(r"(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)")
+_DOTTED = regex(r"(\d{1,2})\.\s?(\d{1,2})\.(?:\s?(\d{4})(?!\d))?(?!\d)")
+_NUMBER = regex(r"\d+")
+_HALF_DAY = regex(r"([ap])\.\s?m\.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,12 @@ class Item:
 
 def scan(text: str, words: TimeWords) -> list[Item]:
     """The items of a message, in order. Linear in its length for a given set of phrases."""
+    return list(items_in(text, words))
+
+
+def items_in(text: str, words: TimeWords) -> Iterator[Item]:
+    """The same one by one, for whoever may have seen enough after a few."""
     plain, places = folded(text)
-    items: list[Item] = []
     at = 0
     while at < len(plain):
         char = plain[at]
@@ -49,9 +53,8 @@ def scan(text: str, words: TimeWords) -> list[Item]:
             continue
         item, end = _item(plain, at, words)
         start = places[at]
-        items.append(_placed(item, start, places[end]))
+        yield _placed(item, start, places[end])
         at = end
-    return items
 
 
 def _placed(item: Item, start: int, end: int) -> Item:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bot.core.moments.expression import Expression, read
-from bot.core.moments.scan import LONGEST, Item, scan
+from bot.core.moments.scan import LONGEST, Item, items_in, scan
 from bot.core.moments.words import TimeWords, folded
 
 PUT_OFF: Final = "later"  # stands in the message for a wish about one question, which the reply reader then puts off
@@ -38,7 +38,7 @@ class _Clause:
 
 def find(text: str, words: TimeWords) -> Wish | None:
     """The wish in a message, or None. The last one counts where there are several."""
-    if len(text) > LONGEST or not words.may_ask(folded(text)[0]):
+    if len(text) > LONGEST or not words.may_ask(text.lower() if text.isascii() else folded(text)[0]):
         return None
     clauses = _clauses(scan(text, words))
     for number in reversed(range(len(clauses))):
@@ -63,7 +63,12 @@ def only_moment(text: str, words: TimeWords) -> Expression | None:
     """The time where a message is nothing else: "in 2 hours", "next monday". None for any other message."""
     if len(text) > LONGEST or "?" in text:
         return None
-    said, strange = read(scan(text, words))
+    items: list[Item] = []
+    for item in items_in(text, words):
+        if item.strange:  # nearly always at the first word
+            return None
+        items.append(item)
+    said, strange = read(items)
     return said if said.named and said.dated and not strange else None
 
 

@@ -7,8 +7,9 @@ from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from typing import Final
 
 from bot.core.moments.resolve import on_the_wall
+from bot.core.patterns import regex
 
-_FIXED: Final = re.compile(r"(?:utc|gmt)?\s*(?:([+\-−–])\s*(\d{1,2})(?::?(\d{2}))?)?", re.IGNORECASE)
+_FIXED: Final = regex(r"(?:utc|gmt)?\s*(?:([+\-−–])\s*(\d{1,2})(?::?(\d{2}))?)?", re.IGNORECASE)
 _DAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 

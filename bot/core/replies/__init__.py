@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.core.replies.clean import clean
 from bot.core.replies.grammar import Parser
 from bot.core.replies.message import Message
 from bot.core.replies.phrases import PhraseBook
@@ -17,19 +16,21 @@ from bot.core.replies.quoted import as_asked, names_speaker
 from bot.core.replies.reading import Reading, Slot
 from bot.core.replies.resolve import resolve
 from bot.core.replies.typed import read_open
+from bot.core.replies.written import Written, written
 
 __all__ = ["PhraseBook", "read_reply", "resolve_held"]
 
 
 def read_reply(
-    text: str, slots: Sequence[Slot], book: PhraseBook, *, decoded: bool = False, attached: bool = False
+    text: str | Written, slots: Sequence[Slot], book: PhraseBook, *, decoded: bool = False, attached: bool = False
 ) -> Reading:
     """Read one message as a reply to the questions in `slots`.
 
     `decoded`: an adapter has already decoded entities and platform tokens, so `&lt;` is what was typed.
     `attached`: a file came with it, so that "see the drawing" points to something and is a description.
     """
-    msg = Message(clean(text, book, decoded=decoded), slots, book, attached=attached)
+    said = text if isinstance(text, Written) else written(text, book, decoded=decoded)
+    msg = Message(said, slots, book, attached=attached)
     if not msg.count or not slots:
         return Reading(kind="unparsed")
     statements = Parser(msg).parse()

@@ -16,28 +16,29 @@ import unicodedata
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from bot.core.patterns import regex
 from bot.core.replies.phrases import PhraseBook
 from bot.core.replies.quoted import Paste, find_paste
 from bot.core.replies.tokens import fold
 
-_ENTITY: Final = re.compile(r"&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z]{2,8}\d{0,2});")
-_ANGLE: Final = re.compile(r"<([@#!][^<>\n]{1,80}|(?:https?|mailto|tel)[^<>\n]{1,2000})>")
-_FILLED_IN: Final = re.compile(r"<([A-Za-z]|\d{1,3})>")  # "1: <B>", as a manual writes what to fill in
-_UNTICKED: Final = re.compile(r"(?m)^[ \t]*(?:[-*•][ \t]*)?\[[ \t]?\][^\n]*\n?")
-_TICK: Final = re.compile(r"(?m)^[ \t]*(?:[-*•][ \t]*)?\[[xX]\][ \t]*")
-_PROMPT_LINE: Final = re.compile(r"(?m)^[ \t]*(\d{1,3})[.):][^\n]{2,300}\?[ \t]*$")
-_LINK: Final = re.compile(r"\[([^\[\]\n]{1,200})\]\(([^()\s]{1,500})\)")
-_FENCE: Final = re.compile(r"```(?:[a-z]{1,12}\n)?")
-_STRUCK: Final = re.compile(r"~~[^~\n]+~~|(?<![\w~])~(?=\S)[^~\n]+~(?![\w~])")
-_BOLD: Final = re.compile(r"(?<![\w*])(\*{1,3})(?=[^\s*])([^*\n]{1,300})(?<=\S)\1(?![\w*])")
-_ITALIC: Final = re.compile(r"(?<!\w)(_{1,2})(?=[^\s_])([^\n]{1,300}?)(?<=[^\s_])\1(?!\w)")
-_BULLET: Final = re.compile(r"(?m)^[ \t]*(?:[•·▪◦‣●]|[*+\-–](?=[ \t]))[ \t]*(?:\[[ xX]\][ \t]+)?(?=\S)")
-_STAR: Final = re.compile(r"(?m)^[ \t]*\*(?=[\w#])|(?<=\w)\*[ \t]*$")
-_COMMAND: Final = re.compile(r"\A\s*[/!][A-Za-z][\w\-]{0,31}(?:@\w{1,32})?(?=[ \t]+\S)")
-_QUOTE: Final = re.compile(r"[ \t\u200e\u200f\u2066-\u2069\ufeff]*(?:>|❯)[> \t]*(.*)")
-_PROMPT: Final = re.compile(r"(?:[*_\[(]*(?:Q|#|№)?\s?)(\d{1,3})\s?[.:)\]]\s*\S")
-_TRAILER: Final = re.compile(r"[ \t]*(?:--|__+)[ \t]*\Z")
-_ATTRIBUTION: Final = re.compile(r"[^\n]{4,200}(?:wrote|schrieb|a écrit|escribió|escreveu|пишет|写道)\s?:\s*\Z")
+_ENTITY: Final = regex(r"&(?:#\d{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z]{2,8}\d{0,2});")
+_ANGLE: Final = regex(r"<([@#!][^<>\n]{1,80}|(?:https?|mailto|tel)[^<>\n]{1,2000})>")
+_FILLED_IN: Final = regex(r"<([A-Za-z]|\d{1,3})>")  # "1: <B>", as a manual writes what to fill in
+_UNTICKED: Final = regex(r"(?m)^[ \t]*(?:[-*•][ \t]*)?\[[ \t]?\][^\n]*\n?")
+_TICK: Final = regex(r"(?m)^[ \t]*(?:[-*•][ \t]*)?\[[xX]\][ \t]*")
+_PROMPT_LINE: Final = regex(r"(?m)^[ \t]*(\d{1,3})[.):][^\n]{2,300}\?[ \t]*$")
+_LINK: Final = regex(r"\[([^\[\]\n]{1,200})\]\(([^()\s]{1,500})\)")
+_FENCE: Final = regex(r"```(?:[a-z]{1,12}\n)?")
+_STRUCK: Final = regex(r"~~[^~\n]+~~|(?<![\w~])~(?=\S)[^~\n]+~(?![\w~])")
+_BOLD: Final = regex(r"(?<![\w*])(\*{1,3})(?=[^\s*])([^*\n]{1,300})(?<=\S)\1(?![\w*])")
+_ITALIC: Final = regex(r"(?<!\w)(_{1,2})(?=[^\s_])([^\n]{1,300}?)(?<=[^\s_])\1(?!\w)")
+_BULLET: Final = regex(r"(?m)^[ \t]*(?:[•·▪◦‣●]|[*+\-–](?=[ \t]))[ \t]*(?:\[[ xX]\][ \t]+)?(?=\S)")
+_STAR: Final = regex(r"(?m)^[ \t]*\*(?=[\w#])|(?<=\w)\*[ \t]*$")
+_COMMAND: Final = regex(r"\A\s*[/!][A-Za-z][\w\-]{0,31}(?:@\w{1,32})?(?=[ \t]+\S)")
+_QUOTE: Final = regex(r"[ \t\u200e\u200f\u2066-\u2069\ufeff]*(?:>|❯)[> \t]*(.*)")
+_PROMPT: Final = regex(r"(?:[*_\[(]*(?:Q|#|№)?\s?)(\d{1,3})\s?[.:)\]]\s*\S")
+_TRAILER: Final = regex(r"[ \t]*(?:--|__+)[ \t]*\Z")
+_ATTRIBUTION: Final = regex(r"[^\n]{4,200}(?:wrote|schrieb|a écrit|escribió|escreveu|пишет|写道)\s?:\s*\Z")
 
 _SHORT_CODES: Final = {
     ":zero:": "0", ":one:": "1", ":two:": "2", ":three:": "3", ":four:": "4", ":five:": "5", ":six:": "6",
@@ -45,7 +46,7 @@ _SHORT_CODES: Final = {
     ":o2:": "O", ":thumbsup:": "👍", ":+1:": "👍", ":ok_hand:": "👌", ":white_check_mark:": "✅",
     ":thumbsdown:": "👎", ":-1:": "👎",
 }  # fmt: skip
-_SHORT_CODE: Final = re.compile(r":(?:[a-z][a-z0-9_]{0,24}|\+1|-1):(?::skin-tone-\d:)?")
+_SHORT_CODE: Final = regex(r":(?:[a-z][a-z0-9_]{0,24}|\+1|-1):(?::skin-tone-\d:)?")
 
 _DROPPED: Final = frozenset(
     "\u00ad\u034f\u061c\u200b\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2061\u2062\u2063\u2064"

@@ -2,7 +2,7 @@
 
     waits := awaits … occasion … | occasion … (ended | time)     "after the board meeting", "the board meets today"
     when  := awaits …, and more than a question                  "when the order is shipped"
-    unfit := nothing … fits                                      "rien ne va", "nothing here works for us"
+    unfit := nothing … fits | fits … nothing                     "rien ne va", "no me vale ninguna"
 
 What is waited for are occasions of the people who might answer; what happens in the product ("after each order") is
 an own answer. Whether a sentence with an occasion in it answers the question, nobody can tell from the sentence: one
@@ -17,8 +17,8 @@ from bot.core.replies.message import Message
 
 _LONGEST: Final = 10  # tokens; a longer sentence says what is to be
 _LONGEST_DENSE: Final = 16  # of scripts with a token a character
-_MOST_BETWEEN: Final = 4  # "the board of our club meets …"
 _SPOKEN_OUT: Final = 4  # tokens; fewer may be a question whose mark was left out, "cuando empieza"
+_NONE: Final = ("nothing", "none")
 _BEFORE: Final = ("article", "opener", "subject", "for", "filler", "adverb")
 _BEHIND: Final = (
     "adverb", "article", "filler", "for", "polite", "self", "speaker", "pointer", "time", "copula", "subject", "and",
@@ -46,12 +46,11 @@ def may_wait(msg: Message, start: int, end: int) -> bool:
         first = stop
     if msg.at("awaits", first, end):
         return True
-    behind = occasions[0]
     told = [i for i in msg.places("time", start, end) if msg.at("time", i, end)]
     if dense or msg.tokens[end - 1].kind == "char":
-        over = any(msg.at("ended", i) == end for i in range(behind + 1, end))
+        over = any(msg.at("ended", i) == end for i in range(occasions[0] + 1, end))
         return over or bool(told)
-    return bool(told) and (behind == first or told[0] <= first or behind < told[0] <= behind + _MOST_BETWEEN)
+    return bool(told) and not msg.any_at(("imperative", "to_bot"), first)
 
 
 def tells_when(msg: Message, start: int, end: int) -> bool:
@@ -65,17 +64,23 @@ def tells_when(msg: Message, start: int, end: int) -> bool:
 
 def unfit(msg: Message, start: int, end: int) -> bool:
     """Whether nothing but "none of it fits" is said: about the options, whatever the words."""
-    i = start
-    if not msg.has("fits") or end - start > _LONGEST:
+    dense = start < end and msg.tokens[start].kind == "char"
+    if end - start > (_LONGEST_DENSE if dense else _LONGEST) or not (
+        msg.has("fits") and (msg.has("nothing") or msg.has("none"))
+    ):
         return False
-    stop = msg.any_at(("nothing", "none"), i, end)
-    while stop and stop < end:
-        if fit := msg.at("fits", stop, end):
-            return _known(msg, fit, end)
-        more = msg.any_at((*_BEHIND, "option", "item", "negate"), stop, end)
-        if not more:
-            return False
-        stop = more
+    i = msg.any_at(_NONE, start, end)
+    wanted: tuple[str, ...] = ("fits",)
+    if not i:  # "no me vale ninguna", 맞는 게 없네요
+        i = msg.at("negate", start, end) or start
+        while i < end and not msg.at("fits", i, end) and (stop := msg.any_at(("self", "speaker", "filler"), i, end)):
+            i = stop
+        i = msg.at("fits", i, end)
+        wanted = _NONE
+    while i and i < end:
+        if stop := msg.any_at(wanted, i, end):
+            return _known(msg, stop, end)
+        i = msg.any_at((*_BEHIND, "option", "item", "negate"), i, end)
     return False
 
 

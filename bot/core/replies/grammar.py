@@ -9,42 +9,25 @@
     rest      := ("rest" | "others") value | value "for the rest"
     same      := "all" letter | letter "for all"
 
-Where a number may begin an item depends on what stands before it (`Place`): anywhere after a line break, a
-separator or a finished value, but inside running text only as the next number in order, bound to a value. Words
-that belong to no statement stay with the item before them or become the general remark.
+Where a number may begin an item depends on what stands before it (`beginning`). Words that belong to no statement
+stay with the item before them or become the general remark.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from bot.core.replies.exceptions import except_at, excepting, left_open
-from bot.core.replies.general import accept_at, cancel_at, rest_at, same_at, value_first
-from bot.core.replies.items import (
-    changed_at,
-    core_at,
-    label_ends,
-    letters_first,
-    named_option,
-    open_ended,
-    reads_on,
-    refers,
-    settled,
-    slip_at,
-    sub_item,
-    supplied,
-    told_of,
-    turned,
-)
+from bot.core.replies.beginning import Said, item_at
+from bot.core.replies.exceptions import except_at, left_open
+from bot.core.replies.general import accept_at, cancel_at, rest_at, same_at
+from bot.core.replies.items import letters_first, open_ended, slip_at
 from bot.core.replies.message import Message
-from bot.core.replies.numbering import Numbers, begins_value, bind_at, goes_on, numbers_at, skip_fill
-from bot.core.replies.retract import asked_aside, hedged_first, taken_back, told_after
+from bot.core.replies.numbering import begins_value, goes_on, numbers_at, skip_fill
+from bot.core.replies.retract import asked_aside, hedged_first, taken_back
+from bot.core.replies.reverse import value_first
 from bot.core.replies.statement import Place, Statement
 from bot.core.replies.value import letter_ends, skip_leads
 
-_GIVEN: Final = frozenset(("missed", "change"))
-_EXCEPTED: Final = ("letter", "ordinal", "recommended", "skip", "later", "unsure", "put_off")
-_NAMED: Final = ("letter", "other", "recommended")
 _PUT_ASIDE: Final = ("discuss", "later", "unsure", "explain")
 _OPENERS: Final = "\"“”„«‘'「『([{|<*~•#-"
 
@@ -52,25 +35,17 @@ _OPENERS: Final = "\"“”„«‘'「『([{|<*~•#-"
 class Parser:
     """Cuts one message. `parse` is called once."""
 
-    __slots__ = (
-        "_item_before", "_last", "_listed", "_said_before", "_seen", "_unbound", "_weak_style", "items", "msg", "out",
-    )  # fmt: skip
+    __slots__ = ("_said_before", "msg", "said")
 
     def __init__(self, msg: Message) -> None:
         self.msg = msg
-        self.out: list[Statement] = []
+        self.said = Said()
         self._said_before: Statement | None = None  # the last statement that is not plain words
-        self._item_before: Statement | None = None
-        self.items = 0
-        self._last = 0
-        self._weak_style = self._unbound = False
-        self._seen: set[int] = set()
-        self._listed = 0  # up to here a list of numbers has been tried
 
     def parse(self) -> list[Statement]:
         msg = self.msg
         if (pairs := letters_first(msg)) is not None:
-            self.out, self.items = pairs, len(pairs)
+            self.said.out, self.said.items = pairs, len(pairs)
             return pairs
         i = 0
         place: Place = "line"
@@ -79,7 +54,7 @@ class Parser:
         blank = False
         most = 64 + 4 * len(msg.slots)
         while i < msg.count:
-            if self.items > most:
+            if self.said.items > most:
                 return []  # more items than a reply can have: machine text, or a cat on the keyboard
             token = msg.tokens[i]
             if token.kind == "line" or token.kind == "para":
@@ -100,7 +75,7 @@ class Parser:
             if place != "mid" and token.kind == "mark" and token.fold in _OPENERS:
                 if not (msg.letter(i + 1) or msg.tokens[min(i + 1, msg.count - 1)].kind == "num") and words is None:
                     words = words or self._open_words(open_item, i, blank)
-                statement = self.numbers_statement(i, place) if token.fold in "([#" else None
+                statement = item_at(self.msg, self.said, i, place) if token.fold in "([#" else None
                 if statement is None:
                     i += 1
                     continue
@@ -137,13 +112,13 @@ class Parser:
             open_item = words = None
             statement.after_blank = blank
             statement.on_line = place == "line"
-            self.out.append(statement)
+            self.said.out.append(statement)
             self._said_before = statement
             i = max(statement.end, i + 1)
             if statement.kind == "correct":
                 i = msg.skip_marks(i, msg.count, ":,.-")
             if statement.kind == "item":
-                self._note_item(statement)
+                self.said.note(statement, msg)
                 open_item = None if statement.forced == "reject" else statement
                 i, place = self._past_core(statement)
             elif statement.kind in ("rest", "same"):
@@ -155,7 +130,7 @@ class Parser:
             open_item.end = msg.count
         if words is not None:
             words.end = msg.count
-        return self.out
+        return self.said.out
 
     def _keeps_place(self, i: int, place: Place, open_item: Statement | None) -> int:
         """Words after which a statement may begin as after a separator: "ok", "thanks", a "but" after an
@@ -167,9 +142,9 @@ class Parser:
         if msg.tokens[i].kind == "mention":
             return i + 1
         stop = msg.any_at(("agree", "polite", "unsure", "correct", "lead", "item"), i)
-        if not stop and (place != "mid" or self.out) and open_item is None and msg.at("limit", i):
+        if not stop and (place != "mid" or self.said.out) and open_item is None and msg.at("limit", i):
             stop = msg.at("note", i)  # "…, but 3: C"
-        if not stop and self.out and self.out[-1].kind in ("accept", "except"):
+        if not stop and self.said.out and self.said.out[-1].kind in ("accept", "except"):
             stop = msg.any_at(("note", "filler", "pointer"), i)
         return stop
 
@@ -182,10 +157,10 @@ class Parser:
         stop = msg.at("and", stop) or stop
         if not stop or msg.letter(i) or stop >= msg.count or msg.tokens[stop].kind == "word":
             return 0
-        item = self.numbers_statement(stop, "done")
+        item = item_at(self.msg, self.said, stop, "done")
         if item is None or item.weak or item.numbers[0] not in msg.by_number:
             return 0
-        alike = self._weak_style and msg.letter(item.start) and letter_ends(msg, item.start, msg.count)
+        alike = self.said.weak_style and msg.letter(item.start) and letter_ends(msg, item.start, msg.count)
         return stop if item.bound or item.glued or alike else 0
 
     def _begins_list(self, i: int) -> bool:
@@ -209,17 +184,8 @@ class Parser:
         if open_item is not None:
             return None
         words = Statement("words", i, i, i, after_blank=blank)
-        self.out.append(words)
+        self.said.out.append(words)
         return words
-
-    def _note_item(self, item: Statement) -> None:
-        self.items += 1
-        self._item_before = item
-        self._seen.update(item.numbers)
-        if item.numbers and not item.sub:
-            self._last = item.numbers[-1] if item.numbers[-1] in self.msg.by_number else self._last
-        self._weak_style = not item.bound
-        self._unbound = self._unbound or not item.bound
 
     def _has_value(self, item: Statement, end: int) -> bool:
         return item.tail >= 0 or any(
@@ -286,20 +252,20 @@ class Parser:
                 return asked
             after = msg.any_at(("note", "and"), i)
             put = value_first(msg, after) if 0 < after < msg.count else None
-            if put is not None and put.forced in _PUT_ASIDE and self._seen.isdisjoint(put.numbers):
+            if put is not None and put.forced in _PUT_ASIDE and self.said.seen.isdisjoint(put.numbers):
                 put.first = i  # "1 B, but let's discuss 2"
                 return put
         if place == "sep" and (others := msg.at("rest", i)) and self._begins_list(others):
-            listed = self.numbers_statement(self.msg.skip_marks(others, msg.count, ":,"), place)
+            listed = item_at(self.msg, self.said, self.msg.skip_marks(others, msg.count, ":,"), place)
             if listed is not None:
                 listed.first = i  # "the others: 1 C, 3 A"
                 return listed
-        slip = slip_at(self.msg, i, self.items) if place == "line" else None
-        numbered = slip or self.numbers_statement(i, place)
+        slip = slip_at(self.msg, i, self.said.items) if place == "line" else None
+        numbered = slip or item_at(self.msg, self.said, i, place)
         if numbered is not None and numbered.weak and open_item is not None and not self._has_value(open_item, i):
             return None
         if numbered is not None or place == "mid":
-            if numbered is None and not self.items and (stop := msg.at("except", i)) and open_item is None:
+            if numbered is None and not self.said.items and (stop := msg.at("except", i)) and open_item is None:
                 return Statement("except", i, i, stop)
             return numbered
         inside = open_item is not None and place != "line"
@@ -314,191 +280,16 @@ class Parser:
             return None
         if "force_quit" in found and not msg.at("recommended", skip_fill(msg, i + found["force_quit"][0])):
             return Statement("force_quit", i, i, i + found["force_quit"][0])
-        if "except" in found and (not inside or self._last == 0):
+        if "except" in found and (not inside or self.said.last == 0):
             return Statement("except", i, i, i + found["except"][0])
         if "correct" in found and (not inside or self._answers_after(i + found["correct"][0])):
             return Statement("correct", i, i, i + found["correct"][0])
         return accept_at(self.msg, i, inside) or (None if inside else cancel_at(self.msg, i))
 
     def after_doubt(self, i: int, place: Place) -> Statement | None:
-        return self.numbers_statement(i, place) or value_first(self.msg, i)
-
-    def numbers_statement(self, i: int, place: Place) -> Statement | None:
-        msg = self.msg
-        found = msg.found(i)
-        token = msg.tokens[i]
-        if found:
-            given = place != "mid" and not _GIVEN.isdisjoint(found)
-            if given and (later := supplied(msg, i) or changed_at(msg, i)) is not None:
-                return later
-            put = msg.any_at(("skip", "unsure", "later"), i)
-            if put and put > msg.any_at(("item", "for", "article", "number"), i) > 0:
-                return None  # "no answer for 2"
-        elif token.kind != "num" and not msg.roman and token.fold not in "a([":
-            return None
-        if place != "done" and token.kind == "num" and msg.glued(i) and msg.tokens[i - 1].letter in msg.offered:
-            return None  # "B1": the letter came first
-        if place == "mid" and i < self._listed and self._is_passed(i):
-            return None
-        running = place == "mid" or (place == "done" and bool(msg.at("for", i)))
-        numbers = numbers_at(self.msg, i, alone=i < self._listed, inside=running)
-        if numbers is not None and place != "mid" and (aside := told_after(msg, i, numbers)) is not None:
-            return aside
-        if numbers is None or (place != "line" and refers(msg, self.out, i, numbers, place)):
-            return None
-        item = self._item(i, numbers, place)
-        if item is None:
-            self._listed = max(self._listed, numbers.end)
-        return item
-
-    def _item(self, first: int, numbers: Numbers, place: Place) -> Statement | None:
-        """Whether these numbers begin an item here, by what binds them and what follows."""
-        msg = self.msg
-        if place == "mid" and not (self._may_follow(numbers) or excepting(self.out)):
-            return None
-        spoken = numbers.end < msg.count and msg.tokens[numbers.end].kind == "word"
-        if spoken and (named := msg.at("item", numbers.end)) and core_at(msg, named, loose=True) == "letter":
-            numbers.end, numbers.noun = named, True  # "на 2 вопрос ответ C"
-        start, bind = bind_at(self.msg, numbers.end)
-        known = numbers.values[0] in msg.by_number
-        bound = bool(bind) or numbers.noun or numbers.bracket
-        glued = start == numbers.end and msg.glued(start)
-        if not bind and glued and (sub := sub_item(self.msg, numbers, start)) is not None:
-            sub.first = first
-            return sub
-        narrowed = msg.any_at(("limit", "pause"), start) if not bind else 0
-        if narrowed and msg.is_mark(narrowed, ":="):
-            start, bind = bind_at(msg, narrowed)  # "2 only: C", "1 for now: B"
-            bound = True
-        core = core_at(self.msg, start, loose=not (bound or glued))
-        if numbers.word and not core and msg.letter(start) and msg.at("number", start + 1):
-            core = "letter"
-        if numbers.word and not bound and core == "letter" and reads_on(msg, start):
-            return None  # Russian "раз в неделю": the letter is a preposition
-        following = numbers.values[0] == self._last + 1
-        excepts = excepting(self.out)
-        if (
-            place == "mid"
-            and self.items
-            and len(numbers.values) == 1
-            and not (following or excepts or core in _NAMED or msg.at("becomes", start))
-        ):
-            return None
-        item = Statement("item", first, start, start, numbers.values, glued=glued, bound=bound, ranged=numbers.ranged)
-        if not bind and len(numbers.values) > 1 and (every := msg.at("all", start)) and msg.letter(every):
-            start = item.start = item.end = every  # "1, 2, 3 all B"
-            core = core_at(msg, start, loose=True)
-        if (stop := msg.at("becomes", start)) and msg.at("correct", start) == stop:
-            start = item.start = item.end = stop
-            item.changed, bound, core = True, True, core_at(self.msg, start, loose=False)
-        if excepts and (others := turned(msg, self.out, first, numbers)) is not None:
-            return others
-        if excepts and place in ("sep", "conn", "line"):
-            named = msg.at("which", msg.skip_marks(numbers.end, msg.count, ",-:;"))
-            if named and core_at(msg, named, loose=False) in _EXCEPTED:
-                item.start = item.end = named
-                item.bound = True
-                return item
-            if core == "empty" or (bind in (",", ";") and core in ("unsure", "later", "put_off", "skip")):
-                return item
-        if excepts and msg.is_mark(start, "("):
-            item.bound = True
-            return item
-        led = bool(msg.at("for", first)) and place not in (("mid", "done") if bind in (",", ";") else ("mid",))
-        if led and known and not core and named_option(msg, start):
-            core, bound, item.bound = "ordinal", True, True
-        if bind in (",", ";") and not core and not numbers.noun:
-            return None
-        opened = following and self.items > 0 and core in ("unsure", "later")  # "1, B; 2, no idea"
-        if (
-            bind in (",", ";")
-            and core not in ("letter", "recommended", "skip")
-            and not (numbers.noun or led or opened)
-        ):
-            return None
-        listed = self.items > 0 and bool(bind) and core in ("unsure", "skip", "later", "recommended")
-        if numbers.word and not numbers.noun and core != "letter" and not (listed and known and place != "mid"):
-            if not (led and known and place in ("line", "sep", "conn") and told_of(msg, numbers.end)):
-                return None
-            bound = item.bound = True
-        if place == "mid":
-            if self.items == 0:
-                item.buried = not numbers.noun
-                return item if core == "letter" and (known or numbers.noun) else None
-            strung = glued and msg.tokens[first].spaced and msg.tokens[start].kind == "char"
-            if strung and known and following and core in ("", "later") and not msg.at("unit", start):
-                item.weak = True
-                return item
-            if not known or not (following or (numbers.noun and core in _NAMED)):
-                return None
-            if core in ("letter", "recommended", "skip"):
-                return item if bound or self._unbound else None  # "1: Wing 2B, 2: A"
-            if bind == ":" and core != "empty" and msg.glued(first) and label_ends(msg, self._item_before, first):
-                return item
-            return item if (bind in (":", ".", ")") and core != "empty" and not msg.glued(first)) or (
-                bind == "." and msg.glued(first) and msg.tokens[first - 1].kind == "char"
-            ) else None  # fmt: skip
-        if bound:
-            if core == "empty":
-                return item if bind or (numbers.noun and self._answers_follow(start)) else None
-            if not known and not core and (self.items == 0 or bind not in (":", ")", ".")):
-                return None
-            hyphened = bind == "-" and not core and msg.glued(start) and msg.tokens[start].kind == "word"
-            if hyphened and (msg.tokens[start].lower or not self.items):
-                return None  # "2-factor"
-            backwards = numbers.values[0] <= self._last and not numbers.noun
-            anew = led or (bind == ":" and not msg.glued(first))
-            fresh = anew and known and numbers.values[0] not in self._seen
-            if place != "line" and not core and backwards and not fresh:
-                return None
-            return item
-        if core == "letter":
-            return item if known or glued or self.items else None
-        if core == "empty" or not known:
-            return None
-        if core and core != "smiley":
-            if place == "done" and not following and not glued:
-                return None
-            return item
-        if core == "smiley":
-            return item
-        if msg.at("unit", start) or numbers.ranged:
-            return item if numbers.ranged and core else None
-        item.weak = True
-        if place == "line":
-            return item
-        if self.items and (self._weak_style or glued) and numbers.values[0] > self._last:
-            return item if place != "done" or following or glued else None
-        fresh = place == "sep" and numbers.values[0] not in self._seen
-        if fresh and self.out and settled(msg, self.out[-1], first, self._weak_style):
-            return item
-        return None
-
-    def _is_passed(self, i: int) -> bool:
-        """Whether the number here was tried with its noun, to no avail, and is not the next in order."""
-        msg = self.msg
-        token = msg.tokens[i]
-        if token.kind != "num" or not self.items or token.value == self._last + 1 or excepting(self.out):
-            return False
-        return i + 1 >= msg.count or not (msg.tokens[i + 1].letter or msg.tokens[i + 1].kind == "word")
-
-    def _may_follow(self, numbers: Numbers) -> bool:
-        """Whether an item may begin with these numbers in running text, by what is cheap to tell: the first item
-        there is a letter, a later one is the next in order, named by a noun, or has a letter glued to it."""
-        msg = self.msg
-        if not self.items:
-            return bool(msg.lettered) and msg.lettered[-1] >= numbers.end
-        if numbers.noun or numbers.values[0] == self._last + 1:
-            return numbers.values[0] in msg.by_number or msg.glued(numbers.end)
-        following = msg.tokens[numbers.end] if numbers.end < msg.count else None
-        if following is None:
-            return False
-        return bool(following.letter) or (following.kind == "word" and bool(msg.at("item", numbers.end)))
+        return item_at(self.msg, self.said, i, place) or value_first(self.msg, i)
 
     def _answers_after(self, i: int) -> bool:
         """Whether a correction mark inside an item's line leads to another item: "…, no wait, 2: C"."""
         i = self.msg.skip_marks(i, self.msg.count, ",:.-")
         return numbers_at(self.msg, i) is not None
-
-    def _answers_follow(self, i: int) -> bool:
-        return i < self.msg.count and self.msg.is_break(i) and i + 1 < self.msg.count

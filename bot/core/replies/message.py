@@ -13,10 +13,10 @@ from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from bot.core.replies.clean import Clean
 from bot.core.replies.phrases import Match, PhraseBook
 from bot.core.replies.reading import Slot
-from bot.core.replies.tokens import Token, folded_words, tokenize
+from bot.core.replies.tokens import folded_words
+from bot.core.replies.written import Written
 
 if TYPE_CHECKING:
     from bot.core.replies.numbering import NumberList
@@ -71,11 +71,11 @@ class Message:
         "yes",
     )
 
-    def __init__(self, cleaned: Clean, slots: Sequence[Slot], book: PhraseBook, *, attached: bool = False) -> None:
-        self.clean = cleaned
+    def __init__(self, said: Written, slots: Sequence[Slot], book: PhraseBook, *, attached: bool = False) -> None:
+        self.clean = said.clean
         self.attached = attached
         self.book = book
-        self.tokens: list[Token] = tokenize(cleaned.norm)
+        self.tokens = said.tokens
         self.count = len(self.tokens)
         self.slots = slots
         self.by_number = {slot.number: slot for slot in slots}

@@ -9,11 +9,11 @@ kept in one trie; looking up a position of a message walks at most the longest p
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from bot.core.patterns import regex
 from bot.core.replies.tokens import Token, fold, tokenize
 
 WORD_CLASSES: Final[Mapping[str, str]] = {
@@ -169,9 +169,9 @@ TEXT_CLASSES: Final[Mapping[str, str]] = {
 # one of them, nor is anything whose misreading would record an answer to one question.
 _FORGIVING: Final = ("accept", "recommended", "item", "asks_recommended")
 
-_PLAIN_WORDS: Final = re.compile("[a-z]+(?: [a-z]+)*")
-_CHARACTERS: Final = re.compile("[\u3041-\u3096\u30a1-\u30f6\u4e00-\u9fff\uac00-\ud7a3]+")
-_JAMO: Final = re.compile("[\u3131-\u318e]+")  # "ㅇㅇ" reaches the grammar normalised
+_PLAIN_WORDS: Final = regex("[a-z]+(?: [a-z]+)*")
+_CHARACTERS: Final = regex("[\u3041-\u3096\u30a1-\u30f6\u4e00-\u9fff\uac00-\ud7a3]+")
+_JAMO: Final = regex("[\u3131-\u318e]+")  # "ㅇㅇ" reaches the grammar normalised
 
 Match = tuple[int, int]  # how many tokens long the phrase is, and its value (0 where the class has none)
 _NOTHING: Final[Mapping[str, Match]] = {}

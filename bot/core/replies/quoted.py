@@ -13,27 +13,26 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, Literal
 
+from bot.core.patterns import regex
 from bot.core.replies.reading import Proposal, Reading
 from bot.core.replies.tokens import fold
 
 if TYPE_CHECKING:
     from bot.core.replies.message import Message
 
-_STAMP: Final = re.compile(r"\s*(?:\[[^\]\n]{1,40}\]|\d{1,2}:\d{2}(?::\d{2})?)?\s*[-–]?\s*")
-_SAYING: Final = re.compile(
+_STAMP: Final = regex(r"\s*(?:\[[^\]\n]{1,40}\]|\d{1,2}:\d{2}(?::\d{2})?)?\s*[-–]?\s*")
+_SAYING: Final = regex(
     r"(?![^\n:]{0,60}\b(?:i|we|you|ich|wir|je|yo|eu|io|я|ja)\b)[^\n:\d?]{1,60}\b(?:wrote|writes|said|says|schrieb|"
     r"schreibt|sagt|sagte|écrit|dit|escribió|escribe|dijo|dice|escreveu|escreve|disse|scrive|scritto|napisał|"
     r"napisała|пишет|писал|писала|написал|написала|сказал|сказала|пише|написав|viết|yazdı)\s?:",
     re.IGNORECASE,
 )
-_CJK_SAYING: Final = re.compile(r"[^\n:：\d?]{1,20}(?:写道|说|說|さん|님)\s?[:：]")
-_NAME: Final = re.compile(
-    r"[^\W\d_][\w.'’-]{1,30}(?: [^\W\d_][\w.'’-]{0,30}){0,2}(?: ?\([^()\n]{1,20}\))?\s?:(?=\s|$)"
-)
-_NUMBER: Final = re.compile(r"\d")
-_ANSWER: Final = re.compile(r"\s*(?:[Qq#№]\s?)?\d{1,2}\s?[:.)=-]?\s?[A-Za-z]\b")
+_CJK_SAYING: Final = regex(r"[^\n:：\d?]{1,20}(?:写道|说|說|さん|님)\s?[:：]")
+_NAME: Final = regex(r"[^\W\d_][\w.'’-]{1,30}(?: [^\W\d_][\w.'’-]{0,30}){0,2}(?: ?\([^()\n]{1,20}\))?\s?:(?=\s|$)")
+_NUMBER: Final = regex(r"\d")
+_ANSWER: Final = regex(r"\s*(?:[Qq#№]\s?)?\d{1,2}\s?[:.)=-]?\s?[A-Za-z]\b")
 _MOST_LINES: Final = 40  # further down nobody is introduced
-_QUOTED_LINE: Final = re.compile(r"\s*(?:>|❯)")
+_QUOTED_LINE: Final = regex(r"\s*(?:>|❯)")
 
 
 Paste = Literal["", "all", "below", "unsure"]

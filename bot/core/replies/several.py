@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from bot.core.model import Model
-from bot.core.replies.clean import clean
 from bot.core.replies.phrases import PhraseBook
-from bot.core.replies.tokens import Token, tokenize
+from bot.core.replies.tokens import Token
+from bot.core.replies.written import Written, written
 
 LONGEST: Final = 600  # characters; a longer message is prose
 _AROUND: Final = frozenset(
@@ -54,15 +54,14 @@ class Several(Model):
         return next((n for n in self.named if n.number == number), None)
 
 
-def read_several(text: str, book: PhraseBook, *, decoded: bool = False) -> Several | None:
+def read_several(text: str | Written, book: PhraseBook, *, decoded: bool = False) -> Several | None:
     """The rounds that a message names; None when it is no message of this kind."""
-    if len(text) > LONGEST:
+    if len(text.raw if isinstance(text, Written) else text) > LONGEST:
         return None
-    written = clean(text, book, decoded=decoded)
-    if written.paste == "all":
+    message = text if isinstance(text, Written) else written(text, book, decoded=decoded)
+    if message.clean.paste == "all":
         return None
-    norm = written.norm
-    tokens = tokenize(norm)
+    norm, tokens = message.clean.norm, message.tokens
     marks = _marks(tokens)
     head = tokens[: marks[0]] if marks else tokens
     classes = _classes(head, book)

@@ -23,6 +23,7 @@ from typing import Final
 _CJK: Final = "\u3005\u3007\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _MARKS: Final = "\u0300-\u036f\u064b-\u065f\u0670\u0900-\u0903\u093a-\u094f\u0962\u0963\u200c"
 _LETTER: Final = rf"[^\W\d_{_CJK}]"
+_ANY_LETTER: Final = r"[^\W\d_]"
 
 _CHAR: Final = rf"(?P<char>[{_CJK}])"
 _PLAIN_NUM: Final = r"(?P<digits>\d+(?=[^\W\d_]|\n|[ ]\w|$))"
@@ -31,7 +32,8 @@ _SIGN: Final = r"(?P<sign>[^\w\s\-=~–—>→\[/$€£¥₹+@])"  # what no lon
 _MAIL: Final = r"(?<![\w.+\-])[\w.+\-]{1,64}@[\w\-]{1,63}\.[\w.\-]{1,63}"
 
 
-def _pattern(first: str, mail: str, char: str, letter: str) -> re.Pattern[str]:
+def _pattern(first: str, mail: str, char: str, begins: str, goes_on: str = _LETTER) -> re.Pattern[str]:
+    """`begins` and `goes_on`: the letters with which a word may begin and go on."""
     return re.compile(
         rf"""
       {first}
@@ -50,7 +52,7 @@ def _pattern(first: str, mail: str, char: str, letter: str) -> re.Pattern[str]:
       )
     | (?P<mention>(?<![\w@])@[^\W\d]\w{{1,40}})
     | (?P<num>\d+)
-    | (?P<word>{letter}(?:['’ʼ`´]?{_LETTER}|[{_MARKS}])*)
+    | (?P<word>{begins}(?:['’ʼ`´]?{goes_on}|[{_MARKS}])*)
     {char}
     | (?P<mark>[\-=~–—]{{0,3}}[>→]|[^\s])
     """,
@@ -58,13 +60,20 @@ def _pattern(first: str, mail: str, char: str, letter: str) -> re.Pattern[str]:
     )
 
 
-# Only a mail address can begin with a character of the unspaced scripts: without its sign they are looked at first.
-_PLAIN: Final = _pattern(f"{_CHAR} | {_PLAIN_NUM} | {_PLAIN_WORD} | {_SIGN} |", "", "", r"[^\W\d_]")
+_SURE: Final = f"{_PLAIN_NUM} | {_PLAIN_WORD} | {_SIGN} |"
+
+
+@cache
+def _plain(ascii_only: bool) -> re.Pattern[str]:
+    """For texts without `@`. Made when first needed: the classes of the unspaced scripts take 15 ms to compile."""
+    if ascii_only:
+        return _pattern(_SURE, "", "", _ANY_LETTER, _ANY_LETTER)
+    return _pattern(f"{_CHAR} | {_SURE}", "", "", _ANY_LETTER)
 
 
 @cache
 def _addressed() -> re.Pattern[str]:
-    """Made when it is first needed: large character classes take milliseconds to compile."""
+    """Only a mail address can begin with a character of the unspaced scripts; elsewhere those are looked at first."""
     return _pattern("", f"| {_MAIL}", f"| {_CHAR}", _LETTER)
 
 
@@ -123,7 +132,7 @@ def tokenize(text: str) -> list[Token]:
     tokens: list[Token] = []
     last = 0
     foreign = False
-    for found in (_addressed() if "@" in text else _PLAIN).finditer(text):
+    for found in (_addressed() if "@" in text else _plain(text.isascii())).finditer(text):
         kind = found.lastgroup
         start, end = found.span()
         body = text[start:end]

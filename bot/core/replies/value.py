@@ -124,7 +124,7 @@ def asks(msg: Message, start: int, end: int) -> bool:
     ):  # fmt: skip
         return True
     begins = bool(msg.at("question", first, end) or msg.at("question", start, end)) and not named
-    if begins and msg.any_at(("unsure", "none"), first, end) > msg.at("question", first, end):
+    if begins and msg.any_at(("unsure", "none", "nothing"), first, end) > msg.at("question", first, end):
         return False  # "who knows", どれも違う
     asked = msg.is_mark(end - 1, "?") or not msg.letter(msg.at("question", first, end), end)
     if begins and asked and not msg.at("delegate", first, end):  # "was A, now B" is no German question
@@ -136,7 +136,8 @@ def asks(msg: Message, start: int, end: int) -> bool:
     while last > first and (msg.is_mark(last, '!")”)') or msg.is_break(last)):
         last -= 1
     if msg.is_mark(last, "?"):
-        return not any(msg.at("hedge", i, end) for i in range(first, min(first + 3, end)))
+        head = next((i + 1 for i in range(last - 1, max(first, last - 8), -1) if msg.is_edge(i)), first)
+        return not any(msg.at("hedge", i, end) for k in (first, head) for i in range(k, min(k + 3, end)))
     if not msg.has("explain"):
         return False
     return bool(msg.at("explain", last)) or any(msg.at("explain", i) == end for i in range(max(first, end - 8), end))

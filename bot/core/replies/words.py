@@ -123,6 +123,8 @@ def _by_class(msg: Message, start: int, at: int, end: int, slot: Slot, said: str
             return _none(msg, at if msg.at(name, at, end) else start, stop, end, said)
         if kind == "negative_only" and not msg.letter(skip_leads(msg, stop, end), end):
             continue
+        if kind == "deferred" and msg.at("awaits", start, end) > stop:
+            continue  # "después de cada pedido" is not "después"
         ends = stop >= end or msg.is_edge(stop)
         if kind == "skip" and not ends and not msg.any_at(_AFTER_SKIP, stop):
             continue  # "skip logic", "pass the token on": an own answer
@@ -132,8 +134,8 @@ def _by_class(msg: Message, start: int, at: int, end: int, slot: Slot, said: str
     stop = msg.at("other", at, end)
     if stop:
         return other_words(msg, stop, end, said)
-    if (stop := msg.at("postpone", start, end)) and any(
-        msg.at("time", i, end) for i in msg.places("time", start, end)
+    if (stop := msg.at("postpone", start, end)) and (
+        msg.at("awaits", stop, end) or any(msg.at("time", i, end) for i in msg.places("time", start, end))
     ):
         return Value("deferred", said=said)
     for i in range(max(start, end - 10), end):  # verbs come last in Japanese and Korean
@@ -180,7 +182,7 @@ def _deferred(msg: Message, start: int, at: int, end: int, said: str) -> Value |
 
 def _timed(msg: Message, start: int, end: int, value: Value) -> Value:
     """ "After lunch" may say when the thing asked about happens."""
-    timed = value.kind == "deferred" and end - start > 1 and msg.at("time", start, end) == end
+    timed = value.kind == "deferred" and msg.at("awaits", start, end) and msg.at("time", start, end) == end
     return replace(value, kept=value.said) if timed else value
 
 

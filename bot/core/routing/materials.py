@@ -7,16 +7,17 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from bot.core.model import Material
+from bot.core.patterns import regex
 from bot.core.routing.pack import Pack, Pasted
 from bot.core.routing.text import Span, fold, paragraphs, tokenise
 from bot.core.routing.triggers import Found
 
 # Addresses are the one thing here that is a regular language. No nested repetition: linear.
-_LINK = re.compile(
+_LINK = regex(
     r"https?://[^\s<>\"'|）】」》]+|www\.[^\s<>\"'|）】」》]+|\b10\.\d{4,9}/[^\s<>\"'|，。；]+", re.IGNORECASE
 )
-_CHUNK = re.compile(r"[^\s\"'`<>|*,;()\[\]，。；、：（）「」『』“”«»！？!?]+")
-_SCHEME = re.compile(r"^(?:https?://)?(?:www\.)?", re.IGNORECASE)
+_CHUNK = regex(r"[^\s\"'`<>|*,;()\[\]，。；、：（）「」『』“”«»！？!?]+")
+_SCHEME = regex(r"^(?:https?://)?(?:www\.)?", re.IGNORECASE)
 
 
 class Item(NamedTuple):

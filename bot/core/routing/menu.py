@@ -96,7 +96,10 @@ def _key(place: int) -> str:
 def _heading(verdict: Verdict, pack: Pack) -> tuple[str, str]:
     menus = pack.menus
     if verdict.unknown_command is not None:
-        return menus.unknown_summary.format(command=_shown(verdict.unknown_command)), menus.unknown_question
+        summary = menus.unknown_summary.format(command=_shown(verdict.unknown_command))
+        if (meant := pack.mistyped(verdict.unknown_command)) is not None:
+            summary = f"{summary} {menus.unknown_meant.format(command=f'/{meant}')}"
+        return summary, menus.unknown_question
     if verdict.menu == "just_these":
         return menus.just_these_summary, menus.just_these_question
     if verdict.menu == "one_paper":

@@ -5,19 +5,20 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from bot.core.patterns import regex
 from bot.core.routing.menu import TOKEN
 from bot.core.routing.pack import GENERAL_COMMANDS, Pack, command_form, edits
 from bot.core.routing.text import UNSEEN, Span, fold, words
 
-_MENTION = re.compile(r"<@([A-Za-z0-9]{1,40})(?:\|[^>\n]{0,60})?>[,:]?|@([A-Za-z0-9_]{2,64})[,:]?(?![\w{.])")
+_MENTION = regex(r"<@([A-Za-z0-9]{1,40})(?:\|[^>\n]{0,60})?>[,:]?|@([A-Za-z0-9_]{2,64})[,:]?(?![\w{.])")
 # Phone keyboards turn two hyphens into a dash; people put either into a command.
 _WORD = r"[A-Za-z][A-Za-z0-9]{0,30}(?:[-_—–‐‑−―][A-Za-z0-9]{1,30}){0,6}"
-_COMMAND = re.compile(rf"([/!／！])({_WORD})(?:@([A-Za-z0-9_]{{2,64}}))?(?![\w/\\])")
-_BARE = re.compile(rf"({_WORD})(?![\w/\\@.])")
-_WITHIN = re.compile(rf"(?<![\w/\\:.<])[/!／！]({_WORD})(?:@[A-Za-z0-9_]{{2,64}})?(?![\w/\\])")
-_AGENT = re.compile(r"(?<![A-Za-z0-9_])[A-Za-z]{1,30}(?:_[A-Za-z]{1,30}){0,4}_agent(?![A-Za-z0-9_])", re.IGNORECASE)
-_IDENTITY = re.compile(r"(?<![\w/.-])[a-z][a-z-]{1,40}/[a-z0-9][a-z0-9-]{1,40}(?![\w/-])", re.IGNORECASE)
-_TOKEN = re.compile(re.escape(TOKEN), re.IGNORECASE | re.ASCII)
+_COMMAND = regex(rf"([/!／！])({_WORD})(?:@([A-Za-z0-9_]{{2,64}}))?(?![\w/\\])")
+_BARE = regex(rf"({_WORD})(?![\w/\\@.])")
+_WITHIN = regex(rf"(?<![\w/\\:.<])[/!／！]({_WORD})(?:@[A-Za-z0-9_]{{2,64}})?(?![\w/\\])")
+_AGENT = regex(r"(?<![A-Za-z0-9_])[A-Za-z]{1,30}(?:_[A-Za-z]{1,30}){0,4}_agent(?![A-Za-z0-9_])", re.IGNORECASE)
+_IDENTITY = regex(r"(?<![\w/.-])[a-z][a-z-]{1,40}/[a-z0-9][a-z0-9-]{1,40}(?![\w/-])", re.IGNORECASE)
+_TOKEN = regex(re.escape(TOKEN), re.IGNORECASE | re.ASCII)
 _ASKING = 8  # words; a longer question after a command is what the command is about
 _OPENERS, _CLOSERS = "[({<`'\"“«【［〔（「*_", "])}>`'\"”»】］〕）」*_:"
 

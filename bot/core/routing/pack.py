@@ -11,6 +11,7 @@ from bot.core.routing.languages import Language, compile_languages
 from bot.core.routing.phrases import Lexicon
 from bot.core.routing.text import fold
 
+_LONG = 5  # letters of a command in which two slips are forgiven
 Kind = Literal["workflow", "agent"]
 GENERAL_COMMANDS = ("help", "status", "new", "cancel", "resume", "export", "settings", "start")  # CH-3
 
@@ -103,6 +104,7 @@ class Menus(Model):
     just_these_question: str
     unknown_summary: str  # {command}
     unknown_question: str
+    unknown_meant: str = "There is {command}."
     one_paper_summary: str
     one_paper: tuple[str, ...] = ()
     received: str  # {list}
@@ -168,6 +170,16 @@ class Pack(Model):
         ranked = sorted(named, key=lambda w: min(_unlike(wanted, c) for c in w.commands))  # stable: pack order
         return tuple(ranked[:limit])
 
+    def mistyped(self, word: str) -> str | None:
+        """The general or session command that was meant, a slip or two away: `nwe` is `new` (CH-3, RT-10)."""
+        typed = command_form(word)
+        allowed = 1 if len(typed) < _LONG else 2
+        known = (*GENERAL_COMMANDS, *self.session_commands)
+        alike = [command for command in known if abs(len(typed) - len(command)) <= allowed]
+        near = [(edits(typed, command), command) for command in alike]
+        slips, meant = min(near, default=(allowed + 1, ""), key=lambda one: one[0])  # the first of several
+        return meant if len(typed) > 1 and slips <= allowed else None
+
 
 def command_form(word: str) -> str:
     """`/ARS_Lit—Review` → `ars-lit-review`."""
@@ -188,10 +200,15 @@ def _unlike(typed: str, known: str) -> tuple[int, int]:
 
 
 def edits(left: str, right: str) -> int:
+    """Slips from one word to the other: a letter more, less, other, or two neighbours swapped."""
+    before: Sequence[int] = ()
     row: Sequence[int] = range(len(right) + 1)
     for i, a in enumerate(left, 1):
         line = [i]
         for j, b in enumerate(right, 1):
-            line.append(min(row[j] + 1, line[-1] + 1, row[j - 1] + (a != b)))
-        row = line
+            least = min(row[j] + 1, line[-1] + 1, row[j - 1] + (a != b))
+            if i > 1 and j > 1 and a == right[j - 2] and left[i - 2] == b:
+                least = min(least, before[j - 2] + 1)
+            line.append(least)
+        before, row = row, line
     return row[-1]

@@ -6,11 +6,12 @@ without blanks (Han, kana, Hangul) gives one token a character, because there bl
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
+
+from bot.core.patterns import regex
 
 # What stands between a token and the one before it.
 NOTHING, BLANK, CLAUSE, SENTENCE, PARAGRAPH = range(5)
@@ -22,8 +23,8 @@ _APOSTROPHES = frozenset("'’ʼ`´‘")
 UNSEEN = frozenset(
     "\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff\u00ad\ufe0f"
 )
-_PLAIN_WORD = re.compile("[a-z0-9]+")
-_ONE_FORM = re.compile("[\u4e00-\u9fff\uac00-\ud7a3\u3041-\u3096]+")  # as in `fold_char`; a word each
+_PLAIN_WORD = regex("[a-z0-9]+")
+_ONE_FORM = regex("[\u4e00-\u9fff\uac00-\ud7a3\u3041-\u3096]+")  # as in `fold_char`; a word each
 _SINGLE = {"đ": "d", "ł": "l", "ø": "o", "ı": "i", "ß": "ss", "æ": "ae", "œ": "oe"}
 MAX_WORD = 64  # nobody's trigger word is longer; a longer one is cut, which keeps each step bounded
 

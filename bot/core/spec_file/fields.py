@@ -7,18 +7,19 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from bot.core.patterns import regex
 from bot.core.spec import LAST, TIERS
 from bot.core.spec_file.told import Code, Mistake
 
 SKEW = timedelta(minutes=5)  # by which the clocks of two machines may differ
 
 # `capture.reference`: the message's id and a quote; a button: the act's id, the card's, and its label (CA-2).
-_REFERENCE: Final = re.compile(
+_REFERENCE: Final = regex(
     r"(?P<id>[^\n]{1,300}?)(?: <[^<>\s]+>)?(?: on [^\n]{1,300}?)?: (?:pressed )?\"(?P<quote>.+)\""
     r"(?: \(message deleted [^()]+\))?",
     re.DOTALL,
 )
-_NOBODY: Final = re.compile(
+_NOBODY: Final = regex(
     r"\W*(?:agent|auto|automatic|default|import|inferred|model|n/?a|nil|no|none|null|orchestrator|recommended|system"
     r"|tbd|unknown)?\W*(?::.*)?",
     re.IGNORECASE | re.DOTALL,

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from bot.core.patterns import regex
 from bot.core.spec import LAST
 from bot.core.spec_file.fields import Fields
 from bot.core.spec_file.told import ToldAct, ToldPoint
 
-POINT = re.compile(r"V-\d{3}")
+POINT = regex(r"V-\d{3}")
 
 
 def read_points(fields: Fields, context: Mapping[str, Any]) -> tuple[ToldPoint, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adapters.slack.render import (
@@ -62,6 +62,7 @@ def test_block_ids_are_new_at_each_drawing_and_tell_the_conversation() -> None:
     assert conversation_in("of somebody else") is None
 
 
+@settings(deadline=None)  # an example takes a millisecond, and longer where others have the machine
 @given(
     st.integers(1, 30),
     st.text(st.characters(exclude_categories=["Cs"]), max_size=900),

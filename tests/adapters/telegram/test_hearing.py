@@ -98,6 +98,22 @@ async def test_p36_own_words_are_asked_for_so_that_they_arrive(talk: Talk, ana: 
     assert card.labels
 
 
+async def test_p36_what_shall_come_out_is_asked_for_so_that_it_arrives(talk: Talk, ana: Person) -> None:
+    """RT-9: the open question after "something else", in a group where only replies are heard."""
+    group = talk.server.supergroup("Triage", ana)
+    ana.say("@askfirst_bot hello", group)
+    await talk.settle()
+    ana.press("Something else", group)
+    await talk.settle()
+    asked = group.last
+    assert "in a reply to this message" in asked.text
+    assert asked.markup is not None
+    assert asked.markup["force_reply"] is True
+    ana.reply(asked, "a literature review of bees in cities")
+    await talk.settle()
+    assert talk.card(group)
+
+
 async def test_alone_with_the_bot_nothing_has_to_be_a_reply(talk: Talk, ana: Person) -> None:
     card = await talk.begin(ana)
     assert HINT not in card.text

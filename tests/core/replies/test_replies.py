@@ -31,6 +31,7 @@ TABLES = (  # the corpus, four independent exams, our own kin, and our own repli
     "siblings.jsonl",
     "fourth.jsonl",
     "sixth.jsonl",  # written before it was read: 107 of 151 exact then, 28 wrong captures, most of them own words
+    "seventh.jsonl",  # after the repair of these, again written first: 53 of 60 exact, 5 wrong captures
 )
 
 

@@ -156,6 +156,23 @@ def test_an_unknown_command_gets_the_nearest(text: str, first: str) -> None:
         assert text in menu_for(verdict, RESEARCH).text
 
 
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("/nwe", "new"), ("/ne", "new"), ("/hlep", "help"), ("/stauts", "status"), ("/cancell", "cancel"),
+        ("/setings", "settings"), ("/exprot", "export"), ("/resmue", "resume"), ("/statt", "start"),
+        ("/ars-3w", None), ("/news-feed", None), ("/x", None), ("/now", "new"), ("/list", None),
+    ],
+)  # fmt: skip
+def test_a_mistyped_command_names_the_one_that_was_meant(typed: str, meant: str | None) -> None:
+    """RT-10, CH-3: one slip in a short word, two in a longer one; two letters swapped are one slip."""
+    assert RESEARCH.mistyped(typed) == meant
+    verdict = route(typed, [], RESEARCH)
+    if meant is not None:
+        assert verdict.unknown_command == typed
+        assert f"/{meant}" in menu_for(verdict, RESEARCH).text
+
+
 @pytest.mark.parametrize("text", ["!important: hello", "/tmp/a/b is the folder", "1/2 of it"])
 def test_what_only_looks_like_a_command(text: str) -> None:
     """RT-10."""

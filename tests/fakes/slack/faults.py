@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from tests.fakes.orders import Gate, Orders
 from tests.fakes.slack.errors import Refusal, ratelimited
 
 How = Literal[
@@ -20,23 +20,6 @@ How = Literal[
     "slow",
     "answer",
 ]
-
-
-class Gate:
-    """A call that waits until a test opens it. No time passes."""
-
-    def __init__(self) -> None:
-        self._reached, self._open = asyncio.Event(), asyncio.Event()
-
-    async def reached(self) -> None:
-        await self._reached.wait()
-
-    def open(self) -> None:
-        self._open.set()
-
-    async def wait(self) -> None:
-        self._reached.set()
-        await self._open.wait()
 
 
 @dataclass(eq=False)
@@ -60,14 +43,8 @@ class Fault:
         return self.channel is None or args.get("channel") == self.channel
 
 
-class Faults:
-    """Orders are carried out in the order they were given, each as often as it says (`times=-1`: for ever).
-
-    `method`: a name, `*` for all but apps.connections.open, or `response_url`. `channel`: an id, or what has one.
-    """
-
-    def __init__(self) -> None:
-        self.orders: list[Fault] = []
+class Faults(Orders[Fault]):
+    """`method`: a name, `*` (all but apps.connections.open), or `response_url`. `channel`: an id, or what has one."""
 
     def fail(self, error: str, *, method: str = "*", channel: Any = None, times: int = 1, **more: Any) -> Fault:
         """`ok: false` with this error: fatal_error, internal_error, request_timeout, team_access_not_granted …"""
@@ -104,22 +81,6 @@ class Faults:
     def slow(self, seconds: float, *, method: str = "*", channel: Any = None, times: int = 1) -> Fault:
         """The effect is there at once, the answer after these seconds of the clock."""
         return self._order(Fault(method, "slow", _id(channel), times, seconds=seconds))
-
-    def clear(self) -> None:
-        self.orders.clear()
-
-    def take(self, method: str, args: dict[str, Any]) -> Fault | None:
-        for order in self.orders:
-            if order.meant(method, args):
-                order.times -= 1
-                if order.times == 0:
-                    self.orders.remove(order)
-                return order
-        return None
-
-    def _order(self, fault: Fault) -> Fault:
-        self.orders.append(fault)
-        return fault
 
 
 def _id(channel: Any) -> str | None:

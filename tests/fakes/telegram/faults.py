@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from bot.ports import Clock
+from tests.fakes.orders import Gate, Orders
 from tests.fakes.telegram.errors import Refusal, flood
 
 _WORDS = {
@@ -22,23 +22,6 @@ _WORDS = {
 }
 
 
-class Gate:
-    """A call that waits until a test opens it. No time passes."""
-
-    def __init__(self) -> None:
-        self._reached, self._open = asyncio.Event(), asyncio.Event()
-
-    async def reached(self) -> None:
-        await self._reached.wait()
-
-    def open(self) -> None:
-        self._open.set()
-
-    async def wait(self) -> None:
-        self._reached.set()
-        await self._open.wait()
-
-
 @dataclass(eq=False)
 class Fault:
     method: str
@@ -48,18 +31,16 @@ class Fault:
     refusal: Refusal | None = None
     gate: Gate | None = None
 
-    def meant(self, method: str, params: dict[str, Any]) -> bool:
+    def meant(self, method: str, args: dict[str, Any]) -> bool:
         if self.method not in {"*", method} or (self.method == "*" and method == "getUpdates"):
             return False
-        return self.chat is None or str(params.get("chat_id")) == str(self.chat)
+        return self.chat is None or str(args.get("chat_id")) == str(self.chat)
 
 
-class Faults:
-    """Orders are carried out in the order they were given, each as often as it says (`times=-1`: for ever)."""
-
+class Faults(Orders[Fault]):
     def __init__(self, clock: Clock) -> None:
+        super().__init__()
         self.clock = clock
-        self.orders: list[Fault] = []
         self._floods: list[tuple[Any, datetime]] = []
 
     def fail(
@@ -102,24 +83,14 @@ class Faults:
         return gate
 
     def clear(self) -> None:
-        self.orders.clear()
+        super().clear()
         self._floods.clear()
 
-    def take(self, method: str, params: dict[str, Any]) -> Fault | None:
+    def take(self, method: str, args: dict[str, Any]) -> Fault | None:
         now = self.clock.now()
         for chat, until in self._floods:
-            meant = Fault("*", "refuse", chat).meant(method, params)
+            meant = Fault("*", "refuse", chat).meant(method, args)
             if meant and until > now:
                 left = max(1, -int(-(until - now).total_seconds() // 1))
                 return Fault(method, "refuse", refusal=flood(left))
-        for order in self.orders:
-            if order.meant(method, params):
-                order.times -= 1
-                if order.times == 0:
-                    self.orders.remove(order)
-                return order
-        return None
-
-    def _order(self, fault: Fault) -> Fault:
-        self.orders.append(fault)
-        return fault
+        return super().take(method, args)

@@ -1,0 +1,44 @@
+"""Patterns are compiled when they are first used (`bot.core.patterns`): here all of them are."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from bot import core
+from bot.core.patterns import regex
+
+
+def test_every_pattern_of_the_core_compiles() -> None:
+    names = [module.name for module in pkgutil.walk_packages(core.__path__, "bot.core.")]
+    later = type(regex(""))
+    modules = [importlib.import_module(name) for name in names]  # noqa: TID251 - every one there is
+    found = [value for module in modules for value in _within(vars(module).values()) if type(value) is later]
+    assert len(found) > 80
+    assert all(isinstance(value.pattern, str) for value in found)  # type: ignore[attr-defined]
+
+
+def _within(values: Any) -> Iterator[object]:
+    for value in values:
+        yield value
+        if isinstance(value, tuple):
+            yield from _within(value)
+        elif isinstance(value, dict):
+            yield from _within(value.values())
+
+
+def test_a_pattern_does_what_a_compiled_one_does() -> None:
+    made, plain = regex(r"(\d+)x?", re.IGNORECASE), re.compile(r"(\d+)x?", re.IGNORECASE)
+    for _ in range(2):
+        assert [m.span(1) for m in made.finditer("12X 3")] == [m.span(1) for m in plain.finditer("12X 3")]
+        assert made.sub("-", "12X 3") == plain.sub("-", "12X 3")
+    assert made.flags == plain.flags
+    with pytest.raises(re.error):
+        regex("(").search("")
+    with pytest.raises(AttributeError):
+        made.nothing  # noqa: B018  # type: ignore[attr-defined]
