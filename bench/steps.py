@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import gc
 import itertools
 import sqlite3
 import tempfile
@@ -22,6 +23,7 @@ from unittest.mock import patch
 from bench.figure import Figure, Goal, interleaved
 from bench.talk import STEPS, Talker
 from bot.app import load_book
+from bot.cli import COLLECTED
 from bot.clock import SystemClock
 from bot.core.book import Book
 from bot.core.state import Conversation
@@ -55,8 +57,13 @@ def figures(rounds: int, people: int, intakes: int) -> list[Figure]:
 
 
 def _ours(book: Book, people: int, intakes: int, at_once: int) -> float:
-    with file() as path:
-        taken = asyncio.run(talk(path, book, people, intakes, at_once))
+    usual = gc.get_threshold()
+    gc.set_threshold(*COLLECTED)  # as the program does
+    try:
+        with file() as path:
+            taken = asyncio.run(talk(path, book, people, intakes, at_once))
+    finally:
+        gc.set_threshold(*usual)
     return people * intakes * STEPS / taken
 
 

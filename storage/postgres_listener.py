@@ -85,10 +85,10 @@ class Listener:
         if name == self._name:
             return
         self._forget(places)
-        if stirs is True:  # of a version that does not say what
+        if stirs and not isinstance(stirs, list):  # of a version that does not say what
             self._anything()
         elif stirs:
-            self._stirred.update(stirs)
+            self._stirred.update(map(str, stirs))
             if self._ringing is None:
                 self._ringing = asyncio.get_running_loop().call_later(SOON, self._tell)
 

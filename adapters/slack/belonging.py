@@ -78,11 +78,15 @@ class Belonging:
         before = await self._store.event(codec.said_before(made))
         was = before.event if before is not None else None
         if isinstance(event, MessageEdited):
-            message = _edited_message(body)
+            message, channel = _edited_message(body), address_of(made.place.conversation).channel
             addressed = isinstance(was, MessageReceived) and was.addressed
             if codec.names_us(message, known) and not addressed and made.place.shared:
-                said = codec.as_said(message, address_of(made.place.conversation).channel, known, made.event_id)
+                said = codec.as_said(message, channel, known, made.event_id)
                 return said if isinstance(said, Envelope) else made
+            if before is None:  # the edit has come first, or alone: the words it left count, and the first ones never
+                said = codec.as_said(message, channel, known, codec.said_before(made))
+                if isinstance(said, Envelope):
+                    return await self.where(said.model_copy(update={"platform_at": made.platform_at}), body, known)
             if isinstance(was, MessageReceived) and was.text == event.text:
                 made = made.model_copy(update={"event": event.model_copy(update={"unchanged": True})})
         if before is not None:

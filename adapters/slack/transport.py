@@ -157,8 +157,9 @@ class SlackTransport:
 
     def _loose(self, address: Address, reply_to: str | None, thread: str | None) -> bool:
         """Whether private words belong beside the thread, not into it: Slack shows none in a thread that nobody has
-        answered in, and what was said in the channel is answered there."""
-        if reply_to is None or reply_to == thread:
+        answered in, as where a shortcut or an emoji has pointed at a message; and what was said in the channel is
+        answered there."""
+        if reply_to is None or reply_to == thread or message_at(reply_to)[1] is None:
             return True
         return self._roots.thread_of(address.channel, reply_to) == reply_to
 

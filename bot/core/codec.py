@@ -53,7 +53,7 @@ class NewerState(UnreadableState):
 
 
 _SESSIONS = {"sessions"}
-_KEPT = 512  # sessions; some 4 MB
+_KEPT = 256  # sessions with their text: some 10 MB
 _ended: dict[int, tuple[Session, str]] = {}  # by identity, which holds as long as the session is kept here
 
 

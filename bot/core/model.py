@@ -175,4 +175,5 @@ class Answer(Model):
     by_name: str
     ref: MessageRef
     at: datetime
+    said_at: datetime | None = None  # by the platform's clock: events may overtake each other on their way
     claimed_at: datetime | None = None  # of an imported answer: the time that the file claims (AU-1)

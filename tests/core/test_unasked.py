@@ -211,6 +211,18 @@ def test_a_result_that_did_not_arrive_waits_for_the_morning_too(talk: Talk) -> N
     assert said(talk.rings("wake")) == []
 
 
+def test_a_timer_that_rings_late_in_the_night_waits_for_the_morning(talk: Talk) -> None:
+    """CH-6: the program was down at half past nine and came back at eleven."""
+    talk.says("ana", "/settings quiet 22:00-08:00")
+    talk.says("ana", "review my paper")
+    talk.says("ana", "ask me today at 21:30")
+    talk.at = datetime(2026, 3, 2, 22, 0, tzinfo=UTC)  # 23:00 in Berlin
+    made = talk.rings("wake")
+    assert (said(made), timers(made)) == ([], [datetime(2026, 3, 3, 7, 0, tzinfo=UTC)])
+    talk.at = datetime(2026, 3, 3, 7, 0, tzinfo=UTC)
+    assert len(said(talk.rings("wake", after=0))) == 1
+
+
 def test_answered_in_the_night_nothing_is_shown_in_the_morning(talk: Talk) -> None:
     talk.says("ana", "/settings quiet 22:00-08:00")
     talk.says("ana", "review my paper")

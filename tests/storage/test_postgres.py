@@ -151,6 +151,21 @@ async def test_a_listener_without_news_looks_all_the_same(opens: Opens, monkeypa
     await eventually(lambda: len(rung) > 3)
 
 
+async def test_news_of_another_version_are_taken_for_any(opens: Opens) -> None:
+    """A rolling deploy: an older worker only says that there is something, a newer one may say it otherwise."""
+    a = await opens()
+    rung: list[Any] = []
+    a.listen(lambda what=ANYTHING: rung.append(what))
+    await eventually(lambda: rung)
+    for news in ('["b", true, null]', '["b", 1]', "what", '["b", {"x": 1}, ["terminal:1"]]'):
+        rung.clear()
+        await raw(a.target.dsn, f"NOTIFY askfirst, '{news}'")
+        await eventually(lambda: rung == [ANYTHING])
+    rung.clear()
+    await raw(a.target.dsn, """NOTIFY askfirst, '["b", ["timers", ["x"]], null]'""")
+    await eventually(lambda: rung == [{"timers", "['x']"}])
+
+
 async def test_many_places_at_once_are_news_too(opens: Opens) -> None:
     """A notification takes 8000 bytes, and place names can hold anything."""
     a, b = await opens(), await opens()

@@ -191,7 +191,15 @@ def answer_from(
     elif not (question.other and question.other.key == reading.key):
         text = None
     return Answer(
-        chosen=chosen, text=text, note=reading.note, via=via, by=person.id, by_name=person.name, ref=ref, at=turn.at
+        chosen=chosen,
+        text=text,
+        note=reading.note,
+        via=via,
+        by=person.id,
+        by_name=person.name,
+        ref=ref,
+        at=turn.at,
+        said_at=turn.envelope.platform_at,
     )
 
 
@@ -356,8 +364,9 @@ def _take(
         session, round_, item = disputing.settled(turn, session, round_, item, answer)
     words = view.answer_words(item.question, answer)
     held = item.answer if item.status == "resolved" else None
-    if held is not None and turn.envelope.again and not same(held, answer):
-        # Handled late, because of a mistake of ours: what was said since stands (RD-13, the later act wins).
+    if held is not None and (turn.envelope.again or _overtaken(held, answer)) and not same(held, answer):
+        # Handled late, because of a mistake of ours, or overtaken on its way by what the same person has said since:
+        # that stands (RD-13, the later act wins).
         done.lines.append(f"{item.number} stays {view.answer_words(item.question, held)}: it was said later.")
     elif held is None:
         session, round_ = resolve(turn, session, round_, item, answer, "clarification_resolved")
@@ -377,6 +386,12 @@ def _take(
         session, round_ = disputing.conflict(turn, session, round_, item, answer)
         done.conflicts.append(item.number)
     return session, round_
+
+
+def _overtaken(held: Answer, answer: Answer) -> bool:
+    """Whether the same person's answer that is held was said after this one, which only arrives after it."""
+    times = (held.said_at, answer.said_at)
+    return held.by == answer.by and times[0] is not None and times[1] is not None and times[1] < times[0]
 
 
 def _skip(

@@ -70,7 +70,7 @@ def summoned(turn: Turn, event: MessageReceived, ref: MessageRef) -> None:
     if not (named is True or "menus" not in turn.settings.off or named.outcome == "proceed"):
         turn.ignore("it names no workflow, and menus are switched off here")
         return
-    if person.outside:  # RD-12
+    if person.outside and not turn.settings.outsiders:  # RD-12
         turn.audit("access.answer_refused", None, person, reason="from outside")
         turn.refuse(
             person, "from outside", "People from outside can't start an intake here; ask somebody of the team."

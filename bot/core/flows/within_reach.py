@@ -77,5 +77,5 @@ def _unknown(turn: Turn, number: int) -> str:
     if session is not None and session.stage.kind == "closing":
         return f"#{number} is answered and about to be handed over."
     if session is not None or any(a.number == number for a in turn.state.ancient):
-        return f"#{number} is over; nothing is open there."
+        return f"#{number} is over; to change an answer of it, reply to its card: change 1 to …"
     return f"There is no open intake #{number} within reach of this place."

@@ -51,6 +51,7 @@ class Message:
         "_lines",
         "_number_ahead",
         "_places",
+        "asides",
         "attached",
         "book",
         "by_number",
@@ -89,6 +90,7 @@ class Message:
         self.capital = any(self.tokens[i].letter in self.offered and not self.tokens[i].lower for i in self.lettered)
         self.numeric = [i for i, t in enumerate(self.tokens) if t.kind == "num"]
         self.yes: dict[tuple[int, int], bool] = {}  # stretches: whether they are made of words of a yes
+        self.asides: dict[tuple[int, int], str] = {}  # stretches: what `own.aside` says of them
         self.number_list: NumberList | None = None  # the one read last
         self._asked: list[bool] | None = None
         self._ahead: dict[tuple[str, ...], tuple[int, int]] = {}  # what `next` said last: from where, and where

@@ -55,6 +55,13 @@ def aside(msg: Message, start: int, end: int) -> str:
 
     Every clause must be an aside: "I don't mind, make it weekly" is an own answer.
     """
+    known = msg.asides.get((start, end))
+    if known is None:
+        known = msg.asides[start, end] = _code(msg, start, end)
+    return known
+
+
+def _code(msg: Message, start: int, end: int) -> str:
     code = _clause(msg, start, end)
     parts = [] if code else _clauses(msg, start, end)
     if len(parts) < 2:

@@ -57,8 +57,9 @@ def _below_prompt(msg: Message, start: int, end: int) -> int:
     asked = at - 1
     while asked > start and (msg.is_break(asked) or msg.is_mark(asked, "-(:")):
         asked -= 1
-    words = sum(msg.is_word(i) for i in range(start, asked))
-    if at - start < 3 or words < 2 or not msg.letter(at, end) or not msg.is_mark(asked, "?") or msg.letter(start):
+    if at - start < 3 or not msg.letter(at, end) or not msg.is_mark(asked, "?") or msg.letter(start):
+        return 0
+    if sum(msg.is_word(i) for i in range(start, asked)) < 2:
         return 0
     return at if not any(msg.is_mark(i, "?") for i in range(start, asked)) else 0
 

@@ -1,0 +1,65 @@
+"""Guards that hardly any platform lets anybody reach: questions that change under a yes, edits by somebody else."""
+
+from __future__ import annotations
+
+from adapters.limits import plain
+from bot.core.book import Book
+from bot.core.effects import Redraw, Say, Step
+from bot.core.events import MessageEdited
+from bot.core.model import MessageRef, Person
+from bot.core.state import Conversation
+from tests.core.test_taps import ANA, Talk, book, clarified
+
+__all__ = ["book"]  # the fixture
+
+BEN = Person(id="chat:ben", name="Ben")
+
+
+def edits(talk: Talk, person: Person, message: str, text: str) -> Step:
+    return talk.happen(
+        MessageEdited(person=person, message=message, text=text, ref=MessageRef(id=message, quote=text))
+    )
+
+
+def with_other_questions(state: Conversation | None) -> Conversation:
+    """The round as it is after whoever asked has changed it."""
+    assert state is not None
+    [session] = state.sessions
+    assert session.round is not None
+    changed = session.round.model_copy(update={"revision": session.round.revision + 1})
+    return state.model_copy(update={"sessions": (session.model_copy(update={"rounds": (changed,)}),)})
+
+
+def words(made: Step) -> str:
+    return "\n".join(plain(e.message) for e in made.effects if isinstance(e, Say))
+
+
+def test_a_yes_to_questions_that_have_changed_since_records_nothing(book: Book) -> None:
+    """RD-15: what was asked back is bound to what the person saw; they see it anew."""
+    talk = Talk(book)
+    talk.says("lit-review this")
+    talk.says("yeah ok")
+    talk.state = with_other_questions(talk.state)
+    made = talk.says("yes")
+    assert clarified(made) == []
+    assert "have changed" in words(made)
+    assert clarified(talk.says("accept recommendations")) == ["years", "databases", "access"]
+
+
+def test_nobody_else_edits_an_answer(book: Book) -> None:
+    """RD-13: an edit that comes in another name changes nothing."""
+    talk = Talk(book)
+    talk.says("lit-review this")
+    talk.says("1: B")
+    made = edits(talk, BEN, "u1", "1: C")
+    assert (clarified(made), made.outcome) == ([], "ignored")
+    assert clarified(edits(talk, ANA, "u1", "1: C")) == ["years"]
+
+
+def test_nobody_else_edits_a_request(book: Book) -> None:
+    """RT-9: while the menu is open, the requester's own edit routes the request anew."""
+    talk = Talk(book)
+    talk.says("hello")
+    made = edits(talk, BEN, "u0", "lit-review this")
+    assert (made.effects, made.outcome) == ((), "ignored")
+    assert any(isinstance(e, Redraw) for e in edits(talk, ANA, "u0", "lit-review this").effects)
