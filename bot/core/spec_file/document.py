@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from bot.core.score import LEVELS, BadSignal, of_agent
-from bot.core.spec import LAST, Decision, Signal
+from bot.core.spec import CONFIRMED_IN, LAST, Decision, Signal
 from bot.core.spec_file.clarifications import read_clarifications
 from bot.core.spec_file.fields import Fields
 from bot.core.spec_file.points import read_points
@@ -38,6 +38,12 @@ def _document(fields: Fields, data: object) -> Document | None:
     answers = read_clarifications(fields, context, data.get("audit_log"))
     runs = {n: run for n in range(1, LAST + 1) if (run := _run(gates, n)) is not None}
     left, answered = _unanswered(gates, answers, runs), {t.phase for t in answers}
+    lock = read_lock(fields, fields.part(data, "scope_lock"))
+    held_back = set(left)
+    if (
+        lock is None or lock.reconfirmed_ref is None
+    ):  # the phase that confirms the scope is not done without it (SC-3)
+        held_back.add(CONFIRMED_IN)
     count = context.get("injection_incidents", 0)
     return Document(
         name=fields.text(meta, "meta.feature_name"),
@@ -47,8 +53,8 @@ def _document(fields: Fields, data: object) -> Document | None:
         requester=fields.text(meta, "meta.requester"),
         requester_name=fields.text(meta, "meta.requester_name", empty=True),
         clarifications=answers,
-        lock=read_lock(fields, fields.part(data, "scope_lock")),
-        done=tuple(n for n in range(1, LAST + 1) if _approved(gates, n) and n in answered and n not in left),
+        lock=lock,
+        done=tuple(n for n in range(1, LAST + 1) if _approved(gates, n) and n in answered and n not in held_back),
         runs=runs,
         unanswered=left,
         settled=_settled(fields, context),
