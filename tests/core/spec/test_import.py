@@ -335,3 +335,21 @@ def test_a_scope_that_is_only_said_to_be_confirmed_is_confirmed_again() -> None:
     assert again.spec.run(3).status == "started"  # type: ignore[union-attr]
     made["scope_lock"] |= {"reconfirmed_ref": "yes", "reconfirmed_by": "agent:x"}
     assert {line.split(": ")[1] for line in told(refused(made))} == {"no_message", "no_person"}
+
+
+def test_nothing_goes_on_before_the_scope_is_locked() -> None:
+    """SC-3 SP-2 A file can not begin a later phase without the lock; discovery is asked for it again."""
+    made = change("scope_lock.locked", False)
+    made["phase"]["current"] = 7
+    again = imported(made)
+    assert again.spec.phase == 1
+    assert again.spec.run(1).status == "started"  # type: ignore[union-attr]
+
+
+def test_what_its_own_log_says_was_asked_is_not_forgotten() -> None:
+    """CA-6 Leaving an answer and the list of questions out does not open the gate."""
+    made = logged()
+    for gate in made["gates"].values():
+        gate.pop("rounds", None)
+    del made["context"]["clarifications"][-1]
+    assert not gate_of(imported(made).session, 2).open
