@@ -11,6 +11,7 @@ import json
 import os
 import random
 import signal
+import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -95,7 +96,7 @@ class Campaign:
     async def people_answer(self, people: Sequence[Person], intakes: int, kills: int, chance: random.Random) -> None:
         """Everybody goes through so many intakes, and through more until enough processes were killed."""
         over = asyncio.Event()
-        talking = (_Talk(ana, random.Random(n)).run(intakes, over) for n, ana in enumerate(people))
+        talking = (_Talk(ana, self.server, random.Random(n)).run(intakes, over) for n, ana in enumerate(people))
         through = asyncio.gather(*talking)
         for number in range(len(self.processes)):
             await self.start(number)
@@ -115,9 +116,7 @@ class Campaign:
         """Everything is settled, everybody stopped politely, and the stored state is what was acknowledged."""
         store = await open_store(self.database, create=False)
         try:
-            async with asyncio.timeout(BUSY):
-                while self.server.updates.pending or await store.waiting() or await store.timers():  # noqa: ASYNC110
-                    await asyncio.sleep(0.05)
+            await self._settled(store)
             await self.serves()
             for number in range(len(self.processes)):
                 assert await self.end(number, signal.SIGTERM) == 0, self.said()[-3000:]
@@ -129,6 +128,15 @@ class Campaign:
         log = self.said()
         assert self.server.token.partition(":")[2] not in log
         assert "step_failed" not in log
+
+    async def _settled(self, store: RecordStore) -> None:
+        """Until nothing is to be done. As long as it takes, while it goes on: a chat takes one message a second."""
+        left, since = -1, 0.0
+        while now_left := len(self.server.updates.pending) + await store.waiting() + len(await store.timers()):
+            if now_left != left:
+                left, since = now_left, time.monotonic()
+            assert time.monotonic() - since < BUSY, f"{left} left, and nothing happens"
+            await asyncio.sleep(0.05)
 
     async def _one(self, store: RecordStore, ana: Person, intakes: int) -> None:
         conversation = f"telegram:{ana.id}"
@@ -177,8 +185,8 @@ def stored_questions(row: dict[str, Any]) -> list[str]:
 class _Talk:
     """Whole intakes, one after the other; what gets no answer for long is said again, as people do."""
 
-    def __init__(self, ana: Person, chance: random.Random) -> None:
-        self.ana, self.chance = ana, chance
+    def __init__(self, ana: Person, server: TelegramServer, chance: random.Random) -> None:
+        self.ana, self.server, self.chance = ana, server, chance
         self.begun = 0  # the newest message when the present intake began
 
     async def run(self, intakes: int, over: asyncio.Event) -> None:
@@ -207,10 +215,13 @@ class _Talk:
     async def until(self, act: Callable[[], Any], words: str, *, silent: bool = False) -> None:
         """Until the words are there, said after this began; or the end of this intake, where something crossed."""
         since = self.newest()
+        said = 0
         for tried in range(60):
             await asyncio.sleep(self.chance.uniform(0, 0.3))
-            if tried or not silent:
+            # What has not even been fetched is not said again: on a busy machine that would be a flood.
+            if (tried or not silent) and said not in self.server.updates.pending:
                 act()
+                said = self.server.updates.log[-1].id
             try:
                 async with asyncio.timeout(PATIENCE * min(10, 2**tried)):
                     while not (self.sees(words, since) or self.sees(END, self.begun)):  # noqa: ASYNC110 - another process brings it about
