@@ -14,6 +14,7 @@ HELP = (
     "I ask before anyone acts. Send a request, with or without files; I ask the few questions that matter.",
     "Answer in one line (1: B, 2: other (your words)), with the buttons, or write: accept recommendations.",
     "/status what is open · /new something new · /cancel end this · /resume a paused one · /export the record",
+    "No time now? Write: ask me tomorrow at 9. /settings has reminders, quiet hours and the time zone.",
     "To name a workflow yourself, begin a message with [direct-mode] or with its command.",
 )
 SPEC_HELP = (

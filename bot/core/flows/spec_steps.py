@@ -83,6 +83,12 @@ def _complete(turn: Turn, session: Session, found: Score, person: Person, ref: M
     )
 
 
+def still_open(turn: Turn, session: Session) -> list[str]:
+    """What is on the table, where anything is."""
+    round_ = session.round
+    return [view.still_open(round_, turn.policy(session).bulk_accept)] if round_ is not None else []
+
+
 def again(turn: Turn, session: Session) -> Session:
     """Show again what waits for an answer; the same questions, never new ones."""
     stage = session.stage

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from adapters.slack.modal import form_errors
 from bot.core.events import MessageReceived
 from tests.adapters.slack.talking import Talk
@@ -281,3 +283,17 @@ async def test_menus_and_echoes_are_switched_off_one_by_one(talk: Talk) -> None:
     talk.ana.reply(asked, "3: Z")
     await talk.settle()
     assert len(talk.mine(every)) == before + 1
+
+
+async def test_slack_tells_the_time_zone(talk: Talk) -> None:
+    """CH-6: nobody is asked for a zone that the platform knows; the wish is followed in the thread by name."""
+    asked = await talk.begin()
+    talk.ana.reply(asked, "1: B, remind me tomorrow at 9")
+    await talk.settle()
+    assert "Tue 3 Mar, 09:00 Europe/Lisbon" in talk.words()[-1]
+    assert "time zone" not in talk.words()[-1]
+    talk.clock.advance(timedelta(hours=25))
+    await talk.settle()
+    assert "You wanted to be asked again" in talk.words()[-1]
+    assert talk.ana.id in talk.mine()[-1].text
+    assert talk.mine()[-1].thread_ts == asked.ts

@@ -103,6 +103,33 @@ async def test_blocked_while_the_result_was_on_its_way(talk: Talk, ana: Person) 
     assert len(talk.mine(ana.chat)) == before
 
 
+async def test_b41_reminders_stop_where_nothing_arrives(talk: Talk, ana: Person) -> None:
+    """CH-6 b41: removed while a reminder was due; back again, the open round is offered once, and no more."""
+    group = talk.server.supergroup("Triage", ana)
+    await talk.begin(ana, group)
+    ana.say("@askfirst_bot /settings reminders every 1 hour", group)
+    ana.say("@askfirst_bot remind me in 5 minutes", group)
+    await talk.settle()
+    assert "I ask you again" in talk.mine(group)[-1]
+    talk.server.remove_bot(group)
+    await talk.settle()
+    before = len(talk.mine(group))
+    talk.clock.advance(timedelta(hours=2))
+    await talk.settle()
+    assert refused(talk, group) == []
+    talk.server.add_bot(group, ana)
+    await talk.settle()
+    assert [m.splitlines()[0] for m in talk.mine(group)[before:]] == ["I can write here again."]
+    talk.clock.advance(timedelta(hours=1, minutes=1))
+    await talk.settle()
+    assert "A reminder, 1 of 3" in talk.mine(group)[-1]
+    ana.press("No more reminders", group.last)
+    await talk.settle()
+    talk.clock.advance(timedelta(hours=12))
+    await talk.settle()
+    assert "A reminder, 1 of 3" in talk.mine(group)[-1]
+
+
 async def test_restricted_and_let_go(talk: Talk, ana: Person) -> None:
     """Messages still come in; each is worth one try, and the person is told once."""
     group = talk.server.supergroup("Triage", ana)
