@@ -1,9 +1,10 @@
 """What was read, checked and compiled once is kept for the next start, as Python keeps its compiled modules.
 
 Reading, checking and compiling the packs and phrases takes half a second, more than all else of a start. The result
-lies in the user's cache folder under a name made of the sources: their names, sizes, times (also the one that
-no copying keeps) and rights, and the code that reads them. A file that changes gives another name, so nothing old is ever taken. Whatever is wrong with what is
-kept, the sources are read again; whatever keeps it from being written, nothing is kept.
+lies in the user's cache folder under a name made of the sources: their names, sizes, times (also the one that no
+copying keeps) and rights, and the code that reads them. A file that changes gives another name, so nothing old is
+ever taken. Whatever is wrong with what is kept, the sources are read again; whatever keeps it from being written,
+nothing is kept.
 
 It is a pickle from which only the product's own values come out (docs.python.org/3/library/pickle.html, "Restricting
 Globals"), and a file that somebody else could have written is not opened.
@@ -113,13 +114,13 @@ def _check(whole: bytes) -> bytes:
 
 
 def _folder() -> Path | None:
-    """specifications.freedesktop.org/basedir-spec: a relative path there counts as none. None without a home, too:
+    """specifications.freedesktop.org/basedir-spec: a relative path there counts as none.
 
-    a container's user may have none, and then `~` stays as it is.
+    None without a home, which the user of a container may lack: `~` then stays as it is.
     """
     for named in (os.environ.get("XDG_CACHE_HOME", ""), os.path.expanduser("~/.cache")):  # noqa: PTH111
-        if os.path.isabs(named):
-            return Path(named, "askfirst")
+        if (folder := Path(named, "askfirst")).is_absolute():
+            return folder
     return None
 
 

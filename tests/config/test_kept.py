@@ -87,7 +87,9 @@ def test_whatever_changes_is_read_anew(cache: Path, settings: Settings) -> None:
     assert len(list(cache.iterdir())) == 4
 
 
-def test_a_file_put_in_the_place_of_another_of_the_same_size_and_time_is_read(cache: Path, settings: Settings) -> None:
+def test_a_file_put_in_the_place_of_another_of_the_same_size_and_time_is_read(
+    cache: Path, settings: Settings
+) -> None:
     """As builds do that give every file the same time."""
     file = settings.config / PLAYBOOK
     app.load_book(settings)

@@ -144,7 +144,9 @@ async def test_what_another_program_writes_to_the_file_is_noticed(
         await there.close()
 
 
-async def test_what_could_not_be_looked_at_is_looked_at_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_could_not_be_looked_at_is_looked_at_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The other program's commit, and the disk that fails just then: no other commit may follow for a day."""
     monkeypatch.setattr(sqlite_watch, "LOOK", 0.005)
     log, asked, rung = tmp_path / "askfirst.db-wal", list[int](), list[int]()
