@@ -11,7 +11,8 @@ from typing import Any
 from adapters.contract import clean
 from adapters.slack.codec import Payload, act_id, enveloped, handles, message_name, person_of
 from adapters.slack.content import content_of
-from adapters.slack.modal import ROUND_FORM, fields_of, pinned_by
+from adapters.slack.filled import fields_of, pinned_by
+from adapters.slack.modal import ROUND_FORM
 from adapters.slack.places import PLATFORM, ROOTLESS, Known, address_of
 from adapters.slack.render import conversation_in
 from adapters.slack.text import undo, without_mention

@@ -22,9 +22,10 @@ from adapters.slack.belonging import Belonging
 from adapters.slack.directory import Directory
 from adapters.slack.drafts import Drafts
 from adapters.slack.errors import code_of, named
+from adapters.slack.filled import form_errors
 from adapters.slack.homes import Homes
 from adapters.slack.lines import Lines
-from adapters.slack.modal import REQUEST_FORM, ROUND_FORM, form_errors, request_form, round_form
+from adapters.slack.modal import REQUEST_FORM, ROUND_FORM, request_form, round_form
 from adapters.slack.places import PLATFORM, Known, address_of
 from adapters.slack.reach import LOST as LOST_PLACES
 from adapters.slack.reach import RESTORED, Reach

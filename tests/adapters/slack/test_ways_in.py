@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from adapters.slack.modal import form_errors
+from adapters.slack.filled import form_errors
 from bot.core.events import MessageReceived
 from tests.adapters.slack.talking import Talk
 
