@@ -195,6 +195,11 @@ class SpecImported(Model):
     digest: str  # of the file, so that it can be told again
 
 
+def import_reference(digest: str) -> str:
+    """By which a session names the file that it was read in from."""
+    return f"import:{digest[:16]}"
+
+
 class Forwarded(Model):
     """Somebody answered a round of this conversation from another one, by its number, and confirmed it (RP-4).
 
