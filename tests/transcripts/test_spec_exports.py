@@ -23,8 +23,8 @@ TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)")
 REFERENCE = re.compile(
     r'(?P<id>.+?)(?: <[^<>]+>)?(?: on (?P<card>.+?))?: (?P<pressed>pressed )?"(?P<quote>.*)"', re.DOTALL
 )
-PEOPLE = ("answered_by", "requester", "raised_by", "by", "actor")
-REFERENCES = ("user_message_ref", "request_ref")
+PEOPLE = ("answered_by", "requester", "raised_by", "by", "actor", "reconfirmed_by")
+REFERENCES = ("user_message_ref", "request_ref", "reconfirmed_ref")
 
 
 def last_export(name: str, stage: str) -> dict[str, Any]:
