@@ -50,6 +50,8 @@ def test_words_about_answering_are_no_answer(text: str, form: str) -> None:
         "上司に相談してみます",
         "생각할 시간이 필요해요",
         "no clue what this is",
+        "one sec",
+        "sorry in a meeting",
     ],
 )
 def test_an_open_question_is_not_answered_by_putting_it_off(text: str) -> None:
