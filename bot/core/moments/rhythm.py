@@ -27,7 +27,7 @@ LONGEST: Final = 31 * 24  # hours
 
 
 def quiet_hours(words: str) -> tuple[int, int] | None:
-    """`22:00-08:00`, `22-8`, `10pm to 7am`, `22h-8h` as minutes of the day; None for anything else or an empty span."""
+    """`22:00-08:00`, `22-8`, `10pm to 7am`, `22h-8h` as minutes of the day; None for anything else, an empty span."""
     found = _SPAN.fullmatch(words.strip())
     if found is None:
         return None
