@@ -226,7 +226,7 @@ def reaction_wanted(body: Payload, known: Known) -> tuple[str, str, str, str] | 
     if event.get("type") != "reaction_added" or item.get("type") != "message" or emoji not in known.reactions:
         return None
     where = item.get("channel"), item.get("ts"), event.get("user")
-    if not all(isinstance(one, str) for one in where) or event.get("user") == known.me.user:
+    if not all(isinstance(one, str) and one for one in where) or event.get("user") == known.me.user:
         return None
     return str(where[0]), str(where[1]), str(where[2]), emoji
 

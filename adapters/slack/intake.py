@@ -130,8 +130,8 @@ class Intake:
         kind = event.get("type") if isinstance(event, Mapping) else None
         if kind == "reaction_added":
             return await self._reacted(workspace, body)
-        if kind in self.also:
-            await self.also[str(kind)](workspace, body)
+        if isinstance(kind, str) and kind in self.also:
+            await self.also[kind](workspace, body)
             return {}
         assert event is None or isinstance(event, Mapping)
         users, channel = codec.people_in(body), codec.channel_of(body)

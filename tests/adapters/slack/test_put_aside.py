@@ -56,6 +56,8 @@ ODD: tuple[Any, ...] = (
     },
     {"type": "event_callback", "event": {"type": "member_joined_channel", "channel": [], "user": {}}},
     {"type": "event_callback", "event": {"type": "channel_archive"}},
+    {"type": "event_callback", "event": {"type": ["message"]}},
+    {"type": "event_callback", "authorizations": 7, "event": {"type": "message", "attachments": 7}},
     {"type": "block_actions", "team": 7},
     {"type": "block_actions", "user": {"id": "U0ANA0001"}, "actions": "none"},
     {"type": "view_submission", "user": [], "view": []},
