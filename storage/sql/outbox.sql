@@ -14,7 +14,7 @@ WHERE row IN (
         SELECT row, ready_at FROM (
             SELECT waiting.row, waiting.ready_at FROM outbox AS waiting
             WHERE waiting.state = 'waiting' AND waiting.ready_at <= :now
-                AND (waiting.lease_until IS NULL OR waiting.lease_until <= :now OR waiting.lease_until > :jumped)
+                AND (coalesce(waiting.lease_until, 0) <= :now OR waiting.lease_until > :jumped)
                 AND (
                     CAST(:platforms AS TEXT) IS NULL
                     OR replace(CAST(:platforms AS TEXT), ' ' || waiting.platform || ' ', '') <> CAST(:platforms AS TEXT)
@@ -30,7 +30,7 @@ WHERE row IN (
         SELECT row, ready_at FROM (
             SELECT waiting.row, waiting.ready_at FROM outbox AS waiting
             WHERE waiting.state = 'waiting' AND waiting.ready_at > :jumped
-                AND (waiting.lease_until IS NULL OR waiting.lease_until <= :now OR waiting.lease_until > :jumped)
+                AND (coalesce(waiting.lease_until, 0) <= :now OR waiting.lease_until > :jumped)
                 AND (
                     CAST(:platforms AS TEXT) IS NULL
                     OR replace(CAST(:platforms AS TEXT), ' ' || waiting.platform || ' ', '') <> CAST(:platforms AS TEXT)

@@ -41,11 +41,10 @@ async def test_the_outbox_is_searched_among_waiting_rows_only(postgres_url: str)
     try:
         await connection.execute("SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan")
         for name, index in (("claim", "outbox_due"), ("next_due", "outbox_due"), ("next_due", "outbox_taken")):
-            await connection.execute("DEALLOCATE ALL")
             statement = statements()[name]
-            await connection.execute(f"PREPARE {name} AS {statement.sql.strip().rstrip(';')}")
+            await connection.execute(f"PREPARE {name}_{index} AS {statement.sql.strip().rstrip(';')}")
             given = f"({', '.join(['NULL'] * len(statement.names))})" if statement.names else ""
-            plan = [row[0] for row in await connection.fetch(f"EXPLAIN EXECUTE {name}{given}")]
+            plan = [row[0] for row in await connection.fetch(f"EXPLAIN EXECUTE {name}_{index}{given}")]
             assert any(index in step for step in plan), "\n".join(plan)
             assert name != "claim" or sum("Index Cond: (ready_at" in step for step in plan) == 2, "\n".join(plan)
     finally:
