@@ -117,8 +117,8 @@ class Outbox:
     async def _start_or_rest(self, heard: asyncio.Event) -> datetime | None:
         """Start what is ready; the moment to look again, if any."""
         try:
+            await self._extend()  # first: what looks as if its lease had ended would be claimed anew, as another try
             await self._start_some(heard)
-            await self._extend()
             full = len(self._under_way) >= self._patience.at_once  # then the end of a send is a ring
             moments = [self._extend_at if self._under_way else None]
             moments += [None if full else await self._store.next_due(self._platforms)]

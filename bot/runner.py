@@ -174,7 +174,10 @@ class Runner:
         ails = self.troubles.get(envelope.place.platform)
         trouble = tuple(ails()) if ails is not None and isinstance(envelope.event, MessageReceived) else ()
         new_id = envelope.new_id or self._new_id()
-        stamp = {"at": self._clock.now(), "new_id": new_id, "trouble": trouble or None, "pack": self._pack}
+        now = self._clock.now()
+        if isinstance(envelope.event, TimerDue):
+            now = max(now, envelope.at)  # the clock may have been set back since it was found due
+        stamp = {"at": now, "new_id": new_id, "trouble": trouble or None, "pack": self._pack}
         attempt = 1
         while True:
             try:

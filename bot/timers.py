@@ -47,7 +47,8 @@ class Timers:
 
     async def fire_now(self, prefix: str) -> int:
         """Fire timers before their time, by name: at the end of input nobody is left to wait for."""
-        return sum([await self._fire(timer) for timer in await self._store.timers(prefix)])
+        now = self._clock.now()
+        return sum([await self._fire(timer, now) for timer in await self._store.timers(prefix)])
 
     async def _fire_due_or_rest(self) -> int:
         try:
@@ -67,15 +68,19 @@ class Timers:
 
     async def _fire_some(self) -> int:
         due = await self._store.due(self._clock.now(), BATCH, LEASE)
-        return sum([await self._fire(timer) for timer in due])
+        return sum([await self._fire(timer, max(self._clock.now(), timer.at)) for timer in due])
 
-    async def _fire(self, timer: DueTimer) -> bool:
+    async def _fire(self, timer: DueTimer, at: datetime) -> bool:
+        """`at`: where it was due, never before its moment, though the clock has been set back since.
+
+        The core would find it early and set it to that moment again, which has then been had.
+        """
         state = await readable(self._store, timer.conversation)
         place = Place(conversation=timer.conversation, platform=timer.conversation.split(":", 1)[0])
         envelope = Envelope(
             event_id=timer_event_id(timer),
             place=place if state is None else state.place,
-            at=self._clock.now(),
+            at=at,
             event=TimerDue(name=timer.name),
         )
         try:

@@ -1,9 +1,10 @@
 """What was read, checked and compiled once is kept for the next start, as Python keeps its compiled modules.
 
 Reading, checking and compiling the packs and phrases takes half a second, more than all else of a start. The result
-lies in the user's cache folder under a name made of the sources: their names, sizes, times and rights, and the code
-that reads them. A file that changes gives another name, so nothing old is ever taken. Whatever is wrong with what is
-kept, the sources are read again; whatever keeps it from being written, nothing is kept.
+lies in the user's cache folder under a name made of the sources: their names, sizes, times (also the one that no
+copying keeps) and rights, and the code that reads them. A file that changes gives another name, so nothing old is
+ever taken. Whatever is wrong with what is kept, the sources are read again; whatever keeps it from being written,
+nothing is kept.
 
 It is a pickle from which only the product's own values come out (docs.python.org/3/library/pickle.html, "Restricting
 Globals"), and a file that somebody else could have written is not opened.
@@ -24,14 +25,14 @@ from typing import Any, Final
 
 import pydantic
 
-_CODE: Final = tuple(Path(__file__).parent.parent / part for part in ("bot/core", "config"))
+_CODE: Final = tuple(Path(__file__).parent.parent / part for part in ("bot", "config"))
 _MODULES: Final = ("bot.core.",)  # of the values in it
 _MOST: Final = 4  # files left behind: a few folders of configuration, and both sides of an upgrade
 
 
 class _Values(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
-        if not module.startswith(_MODULES):
+        if not module.startswith(_MODULES) or "." in name:  # with a dot it may be what a module of ours imports
             raise pickle.UnpicklingError(f"{module}.{name} is none of our values")
         return super().find_class(module, name)
 
@@ -69,9 +70,11 @@ class Parts(Mapping[str, Any]):
 
 def load(name: str) -> dict[str, Parts] | None:
     """What was kept under the name, or None."""
-    path = _folder() / f"{name}.pickle"
+    folder = _folder()
+    if folder is None:
+        return None
     try:
-        with path.open("rb") as file:
+        with (folder / f"{name}.pickle").open("rb") as file:
             about = os.fstat(file.fileno())
             if hasattr(os, "getuid") and (about.st_uid != os.getuid() or about.st_mode & 0o022):
                 return None
@@ -84,10 +87,12 @@ def load(name: str) -> dict[str, Parts] | None:
 
 
 def keep(name: str, kinds: Mapping[str, Mapping[str, object]]) -> None:
-    whole = _packed({kind: {part: _packed(value) for part, value in parts.items()} for kind, parts in kinds.items()})
     folder = _folder()
+    if folder is None:
+        return
     written = folder / f"{name}.{os.getpid()}.new"
-    with suppress(OSError):
+    with suppress(Exception):
+        whole = _packed({kind: {part: _packed(one) for part, one in parts.items()} for kind, parts in kinds.items()})
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
             with os.fdopen(os.open(written, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
@@ -108,13 +113,18 @@ def _check(whole: bytes) -> bytes:
     return zlib.crc32(whole).to_bytes(4)
 
 
-def _folder() -> Path:
-    """specifications.freedesktop.org/basedir-spec: a relative path there counts as none."""
-    named = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    return (named if named.is_absolute() else Path(os.path.expanduser("~/.cache"))) / "askfirst"  # noqa: PTH111
+def _folder() -> Path | None:
+    """specifications.freedesktop.org/basedir-spec: a relative path there counts as none.
+
+    None without a home, which the user of a container may lack: `~` then stays as it is.
+    """
+    for named in (os.environ.get("XDG_CACHE_HOME", ""), os.path.expanduser("~/.cache")):  # noqa: PTH111
+        if (folder := Path(named, "askfirst")).is_absolute():
+            return folder
+    return None
 
 
-def _files(folder: str) -> Iterator[tuple[str, int, int, int]]:
+def _files(folder: str) -> Iterator[tuple[str, int, int, int, int]]:
     """Every source below a folder. What can not be looked at is left out: reading it tells what is wrong."""
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
@@ -122,7 +132,7 @@ def _files(folder: str) -> Iterator[tuple[str, int, int, int]]:
                 about = entry.stat()
                 if entry.is_dir():
                     if entry.name != "__pycache__":
-                        yield (entry.path, about.st_mode, 0, 0)
+                        yield (entry.path, about.st_mode, 0, 0, 0)
                         yield from _files(entry.path)
                 elif entry.name.endswith((".yaml", ".yml", ".py")):
-                    yield (entry.path, about.st_mode, about.st_size, about.st_mtime_ns)
+                    yield (entry.path, about.st_mode, about.st_size, about.st_mtime_ns, about.st_ctime_ns)

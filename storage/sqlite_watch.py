@@ -8,7 +8,6 @@ from contextlib import suppress
 from pathlib import Path
 
 from bot.faults import report
-from bot.ports import StoreUnavailable
 from storage.records import Ring
 
 LOOK = 5.0  # seconds; whoever has typed a command waits for it
@@ -40,7 +39,9 @@ class Watch:
             if mark == seen:
                 continue
             version = await self._asked()
-            if version is not None and version != known:
+            if version is None:  # asked again at the next look, though nothing be written until then
+                continue
+            if version != known:
                 self._ring()
             seen, known = mark, version
 
@@ -54,6 +55,6 @@ class Watch:
     async def _asked(self) -> int | None:
         try:
             return await self._version()
-        except StoreUnavailable as error:  # the loops that use the database say so, too
+        except Exception as error:  # noqa: BLE001 - without it nobody would be woken again
             report("watch_failed", error)
             return None

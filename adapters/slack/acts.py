@@ -5,18 +5,23 @@ None of these is delivered a second time by Slack, but a proxy may do so: each h
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from adapters.contract import clean
 from adapters.slack.codec import Payload, act_id, enveloped, handles, message_name, person_of
 from adapters.slack.content import content_of
-from adapters.slack.modal import ROUND_FORM, fields_of, pinned_by
+from adapters.slack.filled import fields_of, pinned_by
+from adapters.slack.modal import ROUND_FORM
 from adapters.slack.places import PLATFORM, ROOTLESS, Known, address_of
 from adapters.slack.render import conversation_in
 from adapters.slack.text import undo, without_mention
 from bot.core.events import ButtonPressed, Envelope, FormSubmitted, Ignored, MessageReceived
+from bot.core.flows import spec_commands
+from bot.core.flows.words import WITH_WORDS
 from bot.core.model import MessageRef
+from bot.core.routing.pack import GENERAL_COMMANDS
 
 CLARIFY_THIS = "clarify_this"  # callback id of the message shortcut
 ASK_FOR = "ask_for"  # of the global one
@@ -184,7 +189,13 @@ def _command(body: Payload, known: Known) -> Envelope | Ignored:
         return Ignored(reason="a command without a place")
     words = undo(str(body.get("text") or ""), handles(known)).strip()
     own = command == OWN_COMMAND
-    text = f"/{words or 'help'}" if own else f"{command} {words}".strip()
+    about = own and _is_about(words)
+    if about:
+        text = f"/{words or 'help'}"
+    elif own:  # any other words begin something, as they do after a mention
+        text = re.sub(r"(?i)^new\s+", "", words)
+    else:
+        text = f"{command} {words}".strip()
     act = f"{known.me.team}:{body.get('trigger_id')}"
     direct = known.direct.get(channel, False)
     event = MessageReceived(
@@ -193,11 +204,18 @@ def _command(body: Payload, known: Known) -> Envelope | Ignored:
         ref=MessageRef(id=act, quote=f"{command} {words}".strip()),
         addressed=True,
         decoded=True,
-        summons=not own,
-        private=own and not direct,
+        summons=not about,
+        private=about and not direct,
     )
     root = None if direct else f"{ROOTLESS}{body.get('trigger_id')}"
     return enveloped(f"{PLATFORM}:{act}:command", channel, root, event, known, None)
+
+
+def _is_about(words: str) -> bool:
+    """Whether the words behind our own command are about what is there (CH-3 SP-2), as `status` is."""
+    word, _, rest = words.casefold().partition(" ")
+    general = word in (WITH_WORDS if rest.strip() else GENERAL_COMMANDS)
+    return not word or spec_commands.reads_as_one(words) or (general and not (word == "new" and rest.strip()))
 
 
 def reaction_wanted(body: Payload, known: Known) -> tuple[str, str, str, str] | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Literal
 
 from adapters.contract import UNSTAMPED, clean
 from adapters.slack.content import content_of
@@ -123,8 +123,18 @@ def _said(message: Payload, known: Known) -> Envelope | Ignored:
         in_thread=root is not None and root != ts,
         summons=channel in known.every and root == ts and not addressed,
         named=tuple(person_id(user) for user in mentioned(raw) if user != known.me.user),
+        absent=_absent(raw, known),
     )
     return enveloped(said_id(known.me.team, channel, ts), channel, root, event, known, ts)
+
+
+def _absent(raw: str, known: Known) -> dict[str, Literal["left", "outside", "bot"]]:
+    found: dict[str, Literal["left", "outside", "bot"]] = {}
+    for user in mentioned(raw):
+        profile = known.people.get(user)
+        if profile is not None and user != known.me.user and (profile.gone or profile.bot or profile.outside):
+            found[person_id(user)] = "left" if profile.gone else "bot" if profile.bot else "outside"
+    return found
 
 
 def _changed(event: Payload, known: Known) -> Envelope | Ignored:

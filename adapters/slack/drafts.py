@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from adapters.slack.modal import fields_of, round_of
+from adapters.slack.filled import Kept, bases_of, fields_of, is_filled, round_of
 from adapters.slack.places import PLATFORM, person_id
 from bot.core.events import FormField
 from bot.ports import Store
@@ -21,17 +21,19 @@ class Drafts:
 
     async def keep(self, user: str, view: Mapping[str, Any]) -> None:
         """Nothing in a form's state is nothing new: a closed form may tell no state at all."""
-        round_, fields = round_of(view), fields_of(view).fields
-        if round_ is None or not fields:
+        round_, fields, bases = round_of(view), fields_of(view).fields, bases_of(view)
+        if round_ is None or not is_filled(view):
             return
-        words = json.dumps({n: field.model_dump(exclude_none=True) for n, field in fields.items()})
-        if len(words) <= LONGEST:
+        said = {n: [bases.get(n, ""), field.model_dump(exclude_none=True)] for n, field in fields.items()}
+        words = json.dumps(said) if said else None
+        if words is None or len(words) <= LONGEST:
             await self._store.keep(_key(person_id(user), round_), words)
 
-    async def of(self, person: str, round_: str) -> dict[int, FormField]:
+    async def of(self, person: str, round_: str) -> dict[int, Kept]:
         key = _key(person, round_)
         kept = (await self._store.kept(key)).get(key)
-        return {} if kept is None else {int(n): FormField(**said) for n, said in json.loads(kept).items()}
+        said = {} if kept is None else json.loads(kept)
+        return {int(n): Kept(FormField(**field), base) for n, (base, field) in said.items()}
 
     async def forget(self, person: str, round_: str) -> None:
         await self._store.keep(_key(person, round_), None)

@@ -71,7 +71,10 @@ class Homes:
 
     async def _states(self, workspace: Workspace, user: str, person: Person) -> Sequence[Conversation]:
         team = f"{PLATFORM}:{workspace.me.team}:"
-        names = [*await self.acted_in(person_id(user)), *await self._store.asking(PLATFORM, LOOKED_THROUGH)]
+        names = [
+            *await self.acted_in(person_id(user)),
+            *await self._store.asking(f"{PLATFORM}:{workspace.me.team}", LOOKED_THROUGH),
+        ]
         names += [
             conversation_of(workspace.me.team, one) for one in self._directory.of_owner(workspace.me.team, user)
         ]

@@ -20,6 +20,7 @@ from adapters.slack.bolt import odd
 
 PATH = "/slack/events"
 MAX_BODY = 2 * 1024 * 1024  # bytes; a modal of 250 KB comes with its state, and encoded as a form it triples
+LONGEST_STAMP = 20  # digits
 
 log = structlog.get_logger(__name__)
 
@@ -31,7 +32,7 @@ def events_route(app: AsyncApp) -> Route:
 def _endpoint(app: AsyncApp) -> Callable[[Request], Awaitable[Response]]:
     async def receive(request: Request) -> Response:
         stamp = request.headers.get("x-slack-request-timestamp", "0")
-        if not stamp.isascii() or not stamp.isdigit():  # Bolt fails on other values
+        if not stamp.isascii() or not stamp.isdigit() or len(stamp) > LONGEST_STAMP:  # Bolt fails on other values
             return Response(status_code=401)
         body = await read_body(request, MAX_BODY)
         if body is None:

@@ -47,7 +47,7 @@ class _Installed:
     workspace: Workspace
     expires: datetime | None
     refresh: str | None
-    looked: datetime
+    since: datetime
 
 
 class Installations:
@@ -77,12 +77,23 @@ class Installations:
         answer = await self._access(code=code, redirect_uri=redirect)
         return await self._keep(answer)
 
-    async def forget(self, team: str) -> None:
-        """Uninstalled, or the token was revoked: nothing is sent there any more."""
-        async with self._locks[team]:
-            self._known[team] = None
-            await self._store.keep(INSTALL + team, None)
-        log.info("slack_uninstalled", team=team)
+    async def forget(self, team: str, enterprise: str | None, at: datetime | None) -> None:
+        """Uninstalled, or the token was revoked: nothing is sent there any more. `at`: when, as Slack says; who has
+        installed it again since then stays."""
+        for name in (team, enterprise):
+            if name is None:
+                continue
+            async with self._locks[name]:
+                found = await self._look_up(name)
+                if found is None:
+                    continue
+                if at is not None and at < found.since:
+                    log.info("slack_installed_again", team=name)
+                    return
+                self._known[name] = None
+                await self._store.keep(INSTALL + name, None)
+            log.info("slack_uninstalled", team=name)
+            return
 
     # -- keeping ---------------------------------------------------------------------------------------------------
 
@@ -113,7 +124,8 @@ class Installations:
         me = Me(**known["me"])
         expires = None if known["expires"] is None else datetime.fromisoformat(known["expires"])
         workspace = Workspace(web_client(known["token"], self._base_url, self._session), me)
-        return _Installed(workspace, expires, known["refresh"], now)
+        since = datetime.fromisoformat(known["since"]) if "since" in known else now - timedelta(days=1)
+        return _Installed(workspace, expires, known["refresh"], since)
 
     async def _renewed(self, name: str, found: _Installed) -> Workspace | None:
         """A renewal that fails leaves the token as long as it lasts."""
@@ -143,6 +155,7 @@ class Installations:
             "token": token,
             "refresh": answer.get("refresh_token"),
             "expires": None if expires is None else expires.isoformat(),
+            "since": now.isoformat(),
             "me": {name: getattr(me, name) for name in Me.__slots__},
         }
         name = me.team

@@ -22,9 +22,10 @@ from adapters.slack.belonging import Belonging
 from adapters.slack.directory import Directory
 from adapters.slack.drafts import Drafts
 from adapters.slack.errors import code_of, named
+from adapters.slack.filled import form_errors
 from adapters.slack.homes import Homes
 from adapters.slack.lines import Lines
-from adapters.slack.modal import REQUEST_FORM, ROUND_FORM, form_errors, request_form, round_form
+from adapters.slack.modal import REQUEST_FORM, ROUND_FORM, request_form, round_form
 from adapters.slack.places import PLATFORM, Known, address_of
 from adapters.slack.reach import LOST as LOST_PLACES
 from adapters.slack.reach import RESTORED, Reach
@@ -49,6 +50,8 @@ LONGEST_PARKED = 20_000  # characters
 GOODBYE = 5.0  # seconds that notices under way get at the end
 LOST = "I can't tell where this button belongs; nothing is recorded. Please answer in the thread itself."
 UNREAD = "I could not read this form; nothing of it is recorded. Please answer in the thread itself."
+EMPTY = "Please write what you need."
+NO_PLACE = "Please choose a channel: I can't write to you directly."
 NOT_HERE = "I'm not in this channel. Invite me with /invite @askfirst, then do that again."
 
 Ack = dict[str, Any]
@@ -177,6 +180,8 @@ class Intake:
             if kind == "block_actions":
                 await self._lost(body)
             ack = await self._aside(body, made)
+            if is_request:
+                return {"response_action": "errors", "errors": {"words": EMPTY if channel else NO_PLACE}}
             # A form that closes looks sent: it stays, and says that it was not.
             return ack if kind != "view_submission" else form_errors(view, {0: UNREAD})
         return await self._answered(workspace, body, await self.belonging.where(made, body, known), trigger)

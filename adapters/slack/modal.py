@@ -6,13 +6,13 @@ A selection is shown only where this person has made it before (RD-9). Limits: d
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from adapters.contract import clean
-from adapters.slack.text import escape
+from adapters.slack.filled import Kept
+from adapters.slack.text import MARKS, escape
 from bot.core.effects import Field, FormView
 from bot.core.events import FormField
 from bot.core.model import Option
@@ -24,42 +24,40 @@ MAX_TITLE = 24  # characters, also of submit and close
 MAX_OPTION = 75  # text and description of an option
 MAX_BLOCKS = 100
 MAX_HINT = 2000
+MAX_HEADING = 300
 MAX_SECTION = 3000
 MAX_WORDS = 3000  # of a text field
+MAX_VIEW = 200_000  # characters as JSON; more than 250 KB are refused
 MAX_FIELDS = 24  # questions: four blocks each, of at most a hundred
+WHOLE = "Your words are longer than this field. Left as they are, they stay whole."
 CONFIRM = "+"  # the value that confirms a statement
 
 View = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Sent:
-    """What a modal says: of which round, and what stands in its fields."""
-
-    round: str
-    revision: int
-    card: str | None
-    fields: dict[int, FormField]
-
-    @property
-    def quote(self) -> str:
-        """The selections as a line, `1: B, 3: other`: what the person pressed, for the proof (CA-2)."""
-        said = ((n, f.chosen or ("words" if f.text else None)) for n, f in sorted(self.fields.items()))
-        return "form: " + (", ".join(f"{n}: {what}" for n, what in said if what) or "nothing")
-
-
-def round_form(form: FormView, conversation: str, card: str | None, draft: Mapping[int, FormField]) -> View:
-    """`draft`: what this person had put in before, and not sent."""
-    shown = form.fields[:MAX_FIELDS]
-    blocks: list[Any] = [_section(escape(line)) for line in form.lead if line]
+def round_form(form: FormView, conversation: str, card: str | None, draft: Mapping[int, Kept]) -> View:
+    """`draft`: what this person had put in before, and not sent. An answer recorded since then comes before it."""
+    bases = {field.number: _base(field) for field in form.fields}
+    unsent = {n: draft[n].field for n, base in bases.items() if n in draft and draft[n].base == base}
+    lead = [section for line in form.lead if line for section in _sections(line)]
+    shown = _fitting(form.fields, unsent, MAX_BLOCKS - len(lead) - 1)
     if len(shown) < len(form.fields):
         left = f"{len(form.fields) - len(shown)} more do not fit one form; they stay open for a second one."
-        blocks.append(_section(escape(left)))
-    apart = len(blocks) + 5 * len(shown) <= MAX_BLOCKS
-    for field in shown:
-        blocks += [{"type": "divider"}] * (apart and field is not shown[0])
-        blocks += _question(field, draft.get(field.number))
-    pinned = {"c": conversation, "r": form.round, "v": form.revision, "m": card}
+        lead.append(_section(left))
+    apart = len(lead) + sum(1 + len(blocks) for blocks in shown.values()) <= MAX_BLOCKS
+    blocks = [*lead]
+    for number, question in enumerate(shown.values()):
+        blocks += [{"type": "divider"}] * (apart and number > 0)
+        blocks += question
+    bases = {n: base for n, base in bases.items() if n in shown}
+    pinned = {
+        "c": conversation,
+        "r": form.round,
+        "v": form.revision,
+        "m": card,
+        "b": bases,
+        "d": [n for n in unsent if n in shown],
+    }
     return {
         "type": "modal",
         "callback_id": ROUND_FORM,
@@ -68,17 +66,31 @@ def round_form(form: FormView, conversation: str, card: str | None, draft: Mappi
         "close": _plain("Later"),
         "notify_on_close": True,
         "private_metadata": json.dumps(pinned),
-        "blocks": blocks[:MAX_BLOCKS],
+        "blocks": blocks,
     }
+
+
+def _fitting(fields: Sequence[Field], unsent: Mapping[int, FormField], most: int) -> dict[int, list[Any]]:
+    """The questions that fit one form, each whole; those without an answer first: a second form has the rest."""
+    made = {field.number: _question(field, unsent.get(field.number)) for field in fields}
+    taken: set[int] = set()
+    room = MAX_VIEW
+    for field in sorted(fields, key=lambda one: (one.chosen or one.text) is not None):
+        blocks = made[field.number]
+        size = len(json.dumps(blocks))
+        if len(blocks) > most or size > room or len(taken) == MAX_FIELDS:
+            break
+        taken.add(field.number)
+        most, room = most - len(blocks), room - size
+    return {n: blocks for n, blocks in made.items() if n in taken}
 
 
 def _question(field: Field, draft: FormField | None) -> list[Any]:
     """What it asks, the options, words of one's own, a note."""
     number = field.number
     kept = draft or FormField(chosen=field.chosen, text=field.text, note=field.note)
-    lines = [f"*{number} · {escape(field.topic)}*", *(escape(words) for words in field.words)]
     whole = [_line(option) for option in field.options if _is_long(option)]
-    blocks: list[Any] = [_section(part) for part in _pieces("\n".join([*lines, *map(escape, whole)]))]
+    blocks: list[Any] = _sections("\n".join([*field.words, *whole]), f"{number} · {_cut(field.topic, MAX_HEADING)}")
     choices = [_option(option) for option in field.options]
     if field.form == "validate":
         choices = [{"text": _plain("Yes, that is right"), "value": CONFIRM}]
@@ -116,7 +128,14 @@ def _words(number: int, what: str, label: str, text: str | None) -> Any:
     }
     if text:
         element["initial_value"] = text[:MAX_WORDS]
-    return _input(number, what, label, element)
+    asked = _input(number, what, label, element)
+    return {**asked, "hint": _plain(WHOLE)} if text and len(text) > MAX_WORDS else asked
+
+
+def _base(field: Field) -> str:
+    """A sign of a question and of what is recorded of it: another one when either has changed."""
+    said = repr((field.words, field.chosen, field.text, field.note))
+    return hashlib.sha256(said.encode("utf-8", "replace")).hexdigest()[:8]
 
 
 def _input(number: int, what: str, label: str, element: dict[str, Any]) -> Any:
@@ -191,69 +210,6 @@ def request_form(home: str | None) -> View:
     }
 
 
-# -- the way back ------------------------------------------------------------------------------------------------
-
-
-def pinned_by(view: Any) -> str | None:
-    """The conversation that a modal belongs to."""
-    where = _pinned(view).get("c")
-    return where if isinstance(where, str) and where else None
-
-
-def round_of(view: Any) -> str | None:
-    found = _pinned(view).get("r")
-    return found if isinstance(found, str) else None
-
-
-def fields_of(view: Mapping[str, Any]) -> Sent:
-    pinned = _pinned(view)
-    found: dict[int, dict[str, str]] = {}
-    state = view.get("state")
-    values = state.get("values") if isinstance(state, Mapping) else None
-    for block, actions in (values if isinstance(values, Mapping) else {}).items():
-        number, _, what = str(block).removeprefix("q").partition(".")
-        if not number.isdigit() or what not in ("pick", "text", "note") or not isinstance(actions, Mapping):
-            continue
-        for element in actions.values():
-            value = _value(element)
-            if value:
-                found.setdefault(int(number), {})["chosen" if what == "pick" else what] = value
-    fields = {number: FormField(**said) for number, said in found.items()}
-    return Sent(str(pinned.get("r")), int(pinned.get("v") or 0), pinned.get("m"), fields)
-
-
-def form_errors(view: Any, errors: Mapping[int, str]) -> dict[str, Any]:
-    """The acknowledgement that keeps a form open: what is wrong, by block id, at the field that can be changed.
-
-    Words about a field that is not there stand at the first one; in a form without fields nothing can be shown.
-    """
-    blocks = view.get("blocks") if isinstance(view, Mapping) else None
-    there = [str(b["block_id"]) for b in blocks or () if isinstance(b, Mapping) and b.get("type") == "input"]
-    found: dict[str, str] = {}
-    for number, words in errors.items():
-        names = [f"q{number}.{what}" for what in ("text", "pick", "note") if f"q{number}.{what}" in there]
-        for name in (names or there)[:1]:
-            found.setdefault(name, words[:300])
-    return {"response_action": "errors", "errors": found} if found else {}
-
-
-def _value(element: Any) -> str:
-    if not isinstance(element, Mapping):
-        return ""
-    picked = element.get("selected_option")
-    raw = picked.get("value") if isinstance(picked, Mapping) else element.get("value")
-    return clean(str(raw)).strip() if raw else ""
-
-
-def _pinned(view: Any) -> Mapping[str, Any]:
-    raw = view.get("private_metadata") if isinstance(view, Mapping) else None
-    try:
-        pinned = json.loads(raw) if isinstance(raw, str) and raw.startswith("{") else {}
-    except ValueError:
-        return {}
-    return pinned if isinstance(pinned, Mapping) else {}
-
-
 # -- small things ------------------------------------------------------------------------------------------------
 
 
@@ -269,14 +225,25 @@ def _cut(words: str, room: int) -> str:
     return words if len(words) <= room else f"{words[: room - 1]}…"
 
 
-def _pieces(words: str) -> list[str]:
-    """Lines together as long as they fit one section."""
-    parts = [""]
+def _sections(words: str, heading: str = "") -> list[Any]:
+    """Lines together as long as they fit one section. Where they look like formatting, they are shown as they are."""
+    room = MAX_SECTION - len(escape(heading)) - 3
+    parts: list[str] = []
     for line in words.split("\n"):
-        for piece in [line[i : i + MAX_SECTION] for i in range(0, len(line), MAX_SECTION)] or [""]:
-            joined = f"{parts[-1]}\n{piece}" if parts[-1] else piece
-            if len(joined) <= MAX_SECTION:
-                parts[-1] = joined
+        step = MAX_SECTION // 6 if len(escape(line)) > room else max(1, len(line))  # all of it may be `&`
+        for piece in [line[i : i + step] for i in range(0, len(line), step)]:
+            if parts and len(escape(parts[-1])) + 1 + len(escape(piece)) <= room:
+                parts[-1] += f"\n{piece}"
             else:
                 parts.append(piece)
-    return [part for part in parts if part]
+    made = []
+    for part in parts or [""]:
+        if MARKS.search(heading + part):
+            shown = _plain(f"{heading}\n{part}".strip())
+            shown["emoji"] = False
+            made.append({"type": "section", "text": shown})
+        else:
+            bold = f"*{escape(heading)}*\n" if heading else ""
+            made.append(_section(f"{bold}{escape(part)}".strip()))
+        heading = ""
+    return made

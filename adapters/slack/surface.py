@@ -7,6 +7,7 @@ import contextlib
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 import aiohttp
 import structlog
@@ -216,4 +217,6 @@ async def _uninstalled(installs: Installations, workspace: Workspace, body: Payl
     event = body.get("event") or {}
     tokens = event.get("tokens")
     if event.get("type") == "app_uninstalled" or (isinstance(tokens, Mapping) and tokens.get("bot")):
-        await installs.forget(workspace.me.team)
+        told = body.get("event_time")
+        at = datetime.fromtimestamp(told + 1, UTC) if isinstance(told, int) else None  # whole seconds
+        await installs.forget(workspace.me.team, workspace.me.enterprise, at)

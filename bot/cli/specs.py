@@ -12,7 +12,7 @@ import typer
 
 from bot.cli.records import opened
 from bot.core import gate, spec_record
-from bot.core.events import Envelope, GateRefused, SpecImported
+from bot.core.events import Envelope, GateRefused, SpecImported, import_reference
 from bot.core.model import Place
 from bot.ports import Store
 from config.settings import Settings
@@ -102,6 +102,15 @@ def read_whole(file: Path) -> bytes | None:
     return None if file.stat().st_size > LARGEST else file.read_bytes()
 
 
+async def _imported(settings: Settings, place: str, digest: str) -> str:
+    """The session that this file was read in as, there; "" where it was not."""
+    async with opened(settings) as store:
+        conversation = await store.load(place)
+    sessions = conversation.sessions if conversation else ()
+    name = import_reference(digest)
+    return next((s.id for s in reversed(sessions) if s.spec is not None and s.request.ref.id == name), "")
+
+
 def _mistake(line: str) -> dict[str, str]:
     """`spec_file.Mistake.line`, taken apart again."""
     path, code, message = line.split(": ", 2) if line.count(": ") > 1 else ("", "refused", line)
@@ -130,6 +139,10 @@ async def import_spec(settings: Settings, file: Path, raw: bytes | None, place: 
     target = Place(conversation=place, platform=platform)
     event_id = f"import:{digest[:32]}:{place}"
     handled = await _tell(settings, target, event_id, event)
+    session = await _imported(settings, place, digest)
+    if handled.outcome == "duplicate" and not session:  # it was refused then; it is judged again, as it would be now
+        handled = await _tell(settings, target, f"{event_id}:{secrets.token_hex(4)}", event)
+        session = await _imported(settings, place, digest)
     if handled.outcome == "refused":
         found = [_mistake(line) for line in (handled.reason or "").split("\n")]
         if as_json:
@@ -137,9 +150,6 @@ async def import_spec(settings: Settings, file: Path, raw: bytes | None, place: 
         for wrong in found if not as_json else ():
             typer.echo(f"{file}: {wrong['path']}: {wrong['message']} [{wrong['code']}]", err=True)
         return 1
-    async with opened(settings) as store:
-        conversation = await store.load(place)
-    session = next((s.id for s in reversed(conversation.sessions) if s.spec is not None), "") if conversation else ""
     if as_json:
         typer.echo(json.dumps({"outcome": handled.outcome, "session": session}))
     elif handled.outcome == "duplicate":

@@ -35,6 +35,7 @@ class MessageReceived(Model):
     order: int | None = None  # position among the platform's message ids in this place (RP-7)
     declared: str | None = None  # the workflow that a program declares for its request: explicit intent (RT-16)
     named: tuple[PersonId, ...] = ()  # people mentioned in the text, where the platform gives their ids
+    absent: dict[PersonId, Literal["left", "outside", "bot"]] = {}  # who of these can not be asked, and why
     unreadable: str | None = None  # what came instead of text, in words: "a voice message"
     in_thread: bool = False  # said in the session's own thread, among others (RP-7)
     summons: bool = False  # asks for an intake of these words, whose they may be: a request, never an answer (RT-13)
@@ -192,6 +193,11 @@ class SpecImported(Model):
     kind: Literal["import"] = "import"
     document: dict[str, Any]
     digest: str  # of the file, so that it can be told again
+
+
+def import_reference(digest: str) -> str:
+    """By which a session names the file that it was read in from."""
+    return f"import:{digest[:16]}"
 
 
 class Forwarded(Model):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import pickle
 import shutil
@@ -86,6 +87,18 @@ def test_whatever_changes_is_read_anew(cache: Path, settings: Settings) -> None:
     assert len(list(cache.iterdir())) == 4
 
 
+def test_a_file_put_in_the_place_of_another_of_the_same_size_and_time_is_read(
+    cache: Path, settings: Settings
+) -> None:
+    """As builds do that give every file the same time."""
+    file = settings.config / PLAYBOOK
+    app.load_book(settings)
+    before, text = file.stat(), file.read_text("utf-8")
+    file.write_text(text.replace("title: F", "title: G"), "utf-8")
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert app.load_book(settings).playbooks["deep-research/fact-check"].title.startswith("G")
+
+
 def test_mistakes_are_told_at_each_start_and_nothing_is_kept(cache: Path, settings: Settings) -> None:
     (settings.config / PLAYBOOK).write_text("workflow: [", "utf-8")
     for _ in range(2):
@@ -120,12 +133,33 @@ def test_nothing_but_our_values_comes_out(cache: Path) -> None:
     assert found is not None
     with pytest.raises(pickle.UnpicklingError, match="none of our values"):
         found["packs"]["x"]
+    imported = b"\x80\x04\x8c\x18bot.core.moments.resolve\x8c\x0cdatetime.now\x93."  # dots reach what it imports
+    with pytest.raises(pickle.UnpicklingError, match="none of our values"):
+        kept._Values(io.BytesIO(imported)).load()
 
 
 def test_without_a_place_to_keep_it_everything_works(cache: Path, settings: Settings, reads: list[Settings]) -> None:
     cache.parent.write_text("no folder")
     assert app.load_book(settings).packs.keys() == app.load_book(settings).packs.keys()
     assert len(reads) == 2
+
+
+@pytest.mark.parametrize("home", ["~", "here", ""])
+def test_nothing_is_kept_beside_the_work_of_somebody_without_a_home(
+    home: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A container's user may have none: `~` is then a folder of that name."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", "cache")
+    monkeypatch.setattr("os.path.expanduser", lambda path: path.replace("~", home, 1).lstrip("/"))
+    kept.keep("name", {"packs": {"x": 1}})
+    assert kept.load("name") is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_can_not_be_packed_stops_nothing(cache: Path) -> None:
+    kept.keep("name", {"packs": {"x": lambda: None}})
+    assert kept.load("name") is None
 
 
 def test_few_are_left_behind(cache: Path) -> None:

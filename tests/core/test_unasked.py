@@ -297,6 +297,27 @@ def test_an_answer_beside_a_wish_is_kept_and_so_is_the_wish(talk: Talk) -> None:
 
 
 @pytest.mark.parametrize(
+    "text", ["A, ask me tomorrow at 9", "ok, A. remind me tomorrow", "a please and remind me tomorrow"]
+)
+def test_a_letter_beside_a_wish_is_an_answer_though_it_is_a_small_word(talk: Talk, text: str) -> None:
+    """CH-6 RD-10: "a" means nothing in English, and is an option all the same."""
+    talk.says("ana", "review my paper")
+    made = talk.says("ana", text)
+    assert [r.chosen for r in made.records if r.kind == "clarification"] == ["A"]
+
+
+def test_tomorrow_where_it_is_tomorrow_already() -> None:
+    """CH-6: said at noon in Auckland, before anybody knew that it is Auckland."""
+    talk = Talk()
+    at(talk, "2026-11-30T23:00")
+    talk.says("ana", "review my paper")
+    assert timers(talk.says("ana", "ask me tomorrow at 9")) == [datetime(2026, 12, 1, 9, 0, tzinfo=UTC)]
+    made = talk.says("ana", "/settings zone Auckland")
+    assert "is now Wed 2 Dec, 09:00 Pacific/Auckland (UTC+13)" in said(made)[0]
+    assert timers(made) == [datetime(2026, 12, 1, 20, 0, tzinfo=UTC)]
+
+
+@pytest.mark.parametrize(
     ("text", "asked"),
     [
         ("accept recommendations, remind me tomorrow", True),

@@ -125,6 +125,9 @@ def test_a_forged_file_is_refused(
     assert ran.code == 1
     assert words in ran.err
     assert "context.clarifications[0]" in ran.err
+    ran = askfirst("import", file, "--json", "--db", database)  # again: refused again, not "read in before"
+    assert (ran.code, ran.json()["outcome"]) == (1, "refused")
+    assert all(wrong["path"] and wrong["code"] and wrong["message"] for wrong in ran.json()["mistakes"])
     assert askfirst("export", "--format", "jsonl", "--db", database).out == ""
 
 

@@ -13,6 +13,7 @@ import pytest
 from bot.bell import ANYTHING, LONGEST, Bell
 from bot.fetching import Fetching
 from bot.outbox import Outbox
+from bot.ports import StoreUnavailable
 from bot.runner import stirred
 from bot.timers import Timers
 from storage import open_store, sqlite_watch
@@ -141,3 +142,27 @@ async def test_what_another_program_writes_to_the_file_is_noticed(
     finally:
         await here.close()
         await there.close()
+
+
+async def test_what_could_not_be_looked_at_is_looked_at_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other program's commit, and the disk that fails just then: no other commit may follow for a day."""
+    monkeypatch.setattr(sqlite_watch, "LOOK", 0.005)
+    log, asked, rung = tmp_path / "askfirst.db-wal", list[int](), list[int]()
+    log.write_bytes(b"1")
+    answers = [7, StoreUnavailable("no"), OSError("no"), 8]
+
+    async def version() -> int:
+        asked.append(1)
+        answer = answers[min(len(asked), len(answers)) - 1]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    watch = sqlite_watch.Watch(tmp_path / "askfirst.db", version, lambda *_: rung.append(1))
+    await eventually(lambda: asked)
+    log.write_bytes(b"12")
+    await eventually(lambda: rung)
+    await watch.close()
+    assert (len(rung), len(asked)) == (1, 4)

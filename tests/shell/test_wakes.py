@@ -88,3 +88,22 @@ async def test_after_a_downtime_it_is_one_message(asleep: int) -> None:
     clock.advance(timedelta(days=asleep))
     assert await timers.fire_due() == 1
     assert len(store.rows) == before + 1
+
+
+async def test_a_clock_set_back_between_look_and_commit_loses_no_wish() -> None:
+    """CH-6: found early, the timer would be set once more to a moment that has been had."""
+    store, clock = FakeStore(), ManualClock()
+    runner, timers = parts(store, clock)
+    await runner.handle(from_ana(1, "review my paper"))
+    await runner.handle(from_ana(2, "remind me in 2 hours"))
+    before = len(store.rows)
+    clock.advance(timedelta(hours=2))
+
+    async def set_back() -> None:
+        clock.advance(timedelta(seconds=-1))
+
+    store.before["due"].append(set_back)
+    await timers.fire_due()
+    clock.advance(timedelta(days=1))
+    await timers.fire_due()
+    assert len(store.rows) == before + 1

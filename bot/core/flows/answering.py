@@ -125,12 +125,27 @@ def _reading(turn: Turn, session: Session, round_: Round, event: MessageReceived
         return reading
     if reading.kind in ("question_back", "cancel", "put_off", "force_quit"):
         return reading
-    book, words = turn.book.phrases, event.text.strip()
-    if pleasantry(words, book) or carries_on(words, book) or yes_or_no(words, book) or words.endswith(("?", "？")):
-        own = ItemReading(key="other", text=words)  # hardly a description: asked, not recorded
+    book, words = turn.book.phrases, unquoted(event.text)
+    if not words:  # somebody else's alone (AU-3)
+        return reading
+    own = ItemReading(key="other", text=words)
+    chatter = (
+        pleasantry(words, book) or carries_on(words, book) or yes_or_no(words, book) or words.endswith(("?", "？"))
+    )
+    partly = words != "\n".join(event.text.splitlines()).strip()  # beside words of somebody else
+    if chatter or partly or _undecided(turn, round_, owed, words, event.decoded):
         return Reading(kind="needs_confirmation", proposals=(Proposal(kind="answers", answers={owed: own}),))
     turn.put(session.model_copy(update={"stage": Asking(describing=left)}))
-    return Reading(kind="answers", answers={owed: ItemReading(key="other", text=event.text.strip())}, shaped=True)
+    return Reading(kind="answers", answers={owed: own}, shaped=True)
+
+
+_UNDECIDED = {"unsure", "deferred", "question", "tentative", "conditional", "reference"}
+
+
+def _undecided(turn: Turn, round_: Round, owed: int, words: str, decoded: bool) -> bool:
+    """Whether they would leave the question open, were its number in front: "not sure", "I have to ask Bo" (RP-3)."""
+    errors = replying.read(turn, round_, f"{owed}: {words}", decoded).errors
+    return any(error.item == str(owed) and error.code in _UNDECIDED for error in errors)
 
 
 def _with_wish(

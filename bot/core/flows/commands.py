@@ -157,7 +157,10 @@ def _new(turn: Turn, session: Session | None, rest: str, person: Person, ref: Me
         opening.first_message(turn, person, rest, (), ref)
         return
     kept = "" if session is None else f"Kept for later: {name_of(session)} (/resume {session.number}). "
-    turn.tell(f"{kept}What do you need? The next message starts something new.")
+    how = "The next message starts something new."
+    if turn.shared:  # where the next message may be anybody's, about anything (RT-13)
+        how = f"Write @{turn.bot_name} and what you need." if turn.bot_name else "Write /new and what you need."
+    turn.tell(f"{kept}What do you need? {how}")
 
 
 def _resume(turn: Turn, rest: str, person: Person) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bot.core import spec_view, view
 from bot.core.capture import audit_of, clarification, iso
-from bot.core.events import SpecImported
+from bot.core.events import SpecImported, import_reference
 from bot.core.flows import phases, spec
 from bot.core.flows.banks import bank
 from bot.core.flows.imported_scope import contradictions, lock_of
@@ -66,7 +66,7 @@ def _session(turn: Turn, found: Document, digest: str) -> Session:
     """With its rounds, its answers and its scope; nothing is kept or recorded yet."""
     number = turn.next_number()
     person = Person(id=found.requester, name=found.requester_name or found.requester.partition(":")[2])
-    ref = MessageRef(id=f"import:{digest[:16]}", quote=found.name)
+    ref = MessageRef(id=import_reference(digest), quote=found.name)
     groups = _groups(found)
     state = Spec(
         name=found.name,

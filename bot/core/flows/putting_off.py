@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 from bot.core import view
@@ -27,9 +28,15 @@ EXAMPLE = "ask me tomorrow at 9"
 def wish_in(turn: Turn, text: str) -> Wish | None:
     """What a message asks for in so many words. A rest that is nothing but politeness is none."""
     wish = find(text, turn.book.times)
-    if wish is None or not wish.rest or not pleasantry(wish.rest, turn.book.phrases):
+    if wish is None or not wish.rest or _ends_in_letter(wish.rest) or not pleasantry(wish.rest, turn.book.phrases):
         return wish
     return replace(wish, rest="")
+
+
+def _ends_in_letter(rest: str) -> bool:
+    """ "A", "ok, A", "a please": a small word of some language, and an answer all the same. Not "thanks a lot"."""
+    words = [word.strip(".,;:!()") for word in rest.split()]
+    return any(len(word) == 1 and word.isalpha() and word.isascii() for word in (words[0], words[-1]))
 
 
 def wish_behind(turn: Turn, round_: Round, text: str, reading: Reading) -> Wish | None:
@@ -43,7 +50,7 @@ def wish_behind(turn: Turn, round_: Round, text: str, reading: Reading) -> Wish 
     if reading.kind not in ("answers", "accept_all", "accept_all_except"):
         return None
     if any(e.code == "deferred" for e in reading.errors):
-        return Wish(text.strip(), moment_in(text, times))
+        return Wish(text.strip(), moment_in(text, times, [item.number for item in round_.items]))
     for note in (reading.note, *(item.note for item in reading.answers.values())):
         said = None if note is None else only_moment(note, times)
         if note is not None and said is not None:
@@ -196,9 +203,13 @@ def zone_told(turn: Turn) -> list[str]:
             if not wish.assumed or zone.assumed:
                 changed.append(wish)
                 continue
-            at = wish.at if wish.local is None else on_the_wall(wish.local, zone.rules).at
+            local = wish.local
+            at = wish.at if local is None else on_the_wall(local, zone.rules).at
+            if local is not None and at is not None and at <= turn.at and wish.at is not None and wish.at > turn.at:
+                local += timedelta(days=1)  # where it is that day already, "tomorrow" is the day after
+                at = on_the_wall(local, zone.rules).at
             at = None if at is None else hours.heard_from(turn, at, (wish.by,))
-            changed.append(wish.model_copy(update={"zone": zone.name, "assumed": False, "at": at}))
+            changed.append(wish.model_copy(update={"zone": zone.name, "assumed": False, "local": local, "at": at}))
             if at is not None and wish.at is not None:
                 shown = in_words(at, zone.rules, zone.name, turn.at)
                 who = f"{view.isolate(wish.by.name, wish.by.id)}: " if turn.shared else ""

@@ -96,7 +96,18 @@ def undelivered(turn: Turn, event: DeliveryFailed) -> None:
     if session is not None:
         if event.place and session.undelivered != event.reason:
             _tell_requester(turn, session, event.reason)
+        elif event.card is not None and session.undelivered != event.reason:
+            _tell_refused(turn, session, event.reason)
         _keep(turn, session.model_copy(update={"undelivered": event.reason}))
+
+
+def _tell_refused(turn: Turn, session: Session, reason: str) -> None:
+    """The text was refused, the place is there (CH-7). It is no card: should this fail too, nothing follows."""
+    lines = (
+        f"I could not show my message here: {reason}.",
+        f"{name_of(session)}: {where(session)}. /status says more.",
+    )
+    turn.effects.append(Say(message=view.says(*lines), only_to=session.requester.id if turn.shared else None))
 
 
 # -- the place -----------------------------------------------------------------------------------------------------

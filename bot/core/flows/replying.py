@@ -281,6 +281,13 @@ def cancel(turn: Turn, session: Session, person: Person, ref: MessageRef) -> Ses
     return session
 
 
+ABSENT = {
+    "left": "has left: their account is deactivated, so nobody is asked.",
+    "outside": "is from outside, and can not answer here unless somebody switches it on: /settings outsiders on.",
+    "bot": "is a bot, and bots can not answer.",
+}
+
+
 def _delegate(
     turn: Turn, session: Session, round_: Round, reading: Reading, person: Person, ref: MessageRef
 ) -> Session:
@@ -289,6 +296,12 @@ def _delegate(
     who = entry(f"@{name.lstrip('@')}", turn.surface)
     event = turn.envelope.event
     ids = event.named if isinstance(event, MessageReceived) else ()
+    absent = event.absent if isinstance(event, MessageReceived) else {}
+    if len(ids) == 1 and (why := absent.get(ids[0])) and not (why == "outside" and turn.settings.outsiders):
+        turn.outcome, turn.reason = "refused", f"they can not answer: {why}"
+        turn.audit("access.answer_refused", session, person, round_, to=ids[0], reason=why, user_message_ref=ref.id)
+        turn.tell(f"{name} {ABSENT[why]} Name somebody else: @name please.", session=session, round_=round_)
+        return session
     asked = dict.fromkeys((*session.participants, who, *ids))
     session = turn.put(session.model_copy(update={"participants": tuple(asked)}))
     turn.audit("answer.delegated", session, person, round_, to=who, words=ref.quote, user_message_ref=ref.id)

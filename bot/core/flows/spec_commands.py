@@ -31,6 +31,13 @@ _SHORT = {  # what may follow the word after a mention; more than that is talk (
 _COMMAND = regex(r"\s*[/!]([a-z][a-z_-]*)(?:@(\w+))?(?:\s+([\s\S]*))?\s*", re.IGNORECASE)
 
 
+def reads_as_one(text: str) -> bool:
+    """Whether a word without a slash, and what follows it, are a command of this page: `tier 2`."""
+    head, _, rest = text.strip().partition(" ")
+    head = head.casefold()
+    return head in WORDS and _SHORT[head].fullmatch(rest.strip()) is not None
+
+
 def parsed(turn: Turn, text: str, *, mentioned: bool) -> tuple[str, str] | None:
     """A command of this page and the words after it, where the place knows it or a specification is open."""
     spec_here = turn.state.current
@@ -40,7 +47,7 @@ def parsed(turn: Turn, text: str, *, mentioned: bool) -> tuple[str, str] | None:
     word, name, rest = (found[1], found[2], found[3]) if found else (None, None, None)
     if found is None and mentioned and any(_open_spec(s) for s in turn.state.sessions):
         head, _, rest = text.strip().partition(" ")
-        word = head if head.casefold() in WORDS and _SHORT[head.casefold()].fullmatch(rest.strip()) else None
+        word = head if reads_as_one(text) else None
     if found is None and word is None and not turn.shared and spec_here is not None:
         head, _, rest = text.strip().partition(" ")
         bare = head.casefold() in _bare(spec_here)

@@ -152,7 +152,7 @@ def _hour(told: _Read, at: int) -> int:
             or not (marked or told.has(ahead - 1, *beside) or dated)
         ):
             return 0
-        if told.has(ahead - 1, "matter") and not marked:
+        if (told.has(ahead - 1, "matter") or _for(told, ahead - 1)) and not marked:
             return 0
         hour, minute = number, shift or 0
     more = told.amount(end)
@@ -191,6 +191,11 @@ def _hour(told: _Read, at: int) -> int:
     return end
 
 
+def _for(told: _Read, at: int) -> bool:
+    """Behind it a bare number is a question's: "remind me tomorrow for 3". With a unit it is a length of time."""
+    return told.has(at, "at") and told.has(at, "in")
+
+
 def _afternoon(told: _Read) -> int:
     """Nobody wants to be asked at 3 in the night; "3 in the morning" is another thing."""
     parts = [value for item in told.items if (value := item.kinds.get("part")) is not None]
@@ -225,7 +230,7 @@ _SMALL: Final = ("filler", "and", "at", "next", "ask", "stop", "vague", "later",
 
 def _other(told: _Read, at: int) -> int:
     """Small words count for nothing; a number behind "about" is a question's. Anything else is strange."""
-    if told.amount(at) is not None and told.has(at - 1, "matter"):
+    if told.amount(at) is not None and (told.has(at - 1, "matter") or _for(told, at - 1)):
         return at + 1
     if not told.has(at, *_SMALL):
         told.strange = True

@@ -6,7 +6,7 @@ Only clauses that begin with a phrase of asking count here; a bare "tomorrow" is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -48,9 +48,14 @@ def find(text: str, words: TimeWords) -> Wish | None:
     return None
 
 
-def moment_in(text: str, words: TimeWords) -> Expression:
-    """The time in words that are known to put something off: "not now, tomorrow at 9", "later". Empty where none."""
+def moment_in(text: str, words: TimeWords, questions: Collection[int] = ()) -> Expression:
+    """The time in words that are known to put something off: "not now, tomorrow at 9", "later". Empty where none.
+
+    `questions`: a bare number of these is a question's, "1: B, 3 tomorrow", unless "at" or a day stands before it.
+    """
     items = scan(text[:LONGEST], words)
+    if questions:
+        items = [item for at, item in enumerate(items) if not _of_a_question(items, at, questions)]
     said, _ = read(items)
     if said.wrong == "two":  # "not today, tomorrow": the last word of it
         each = [read(clause.items)[0] for clause in _clauses(items)]
@@ -70,6 +75,18 @@ def only_moment(text: str, words: TimeWords) -> Expression | None:
         items.append(item)
     said, strange = read(items)
     return said if said.named and said.dated and not strange else None
+
+
+def _of_a_question(items: Sequence[Item], at: int, questions: Collection[int]) -> bool:
+    after = items[at + 1] if at + 1 < len(items) else None
+    marked = after is not None and after.kinds.keys() & {"am", "pm", "oclock", "unit", "plus"}
+    if items[at].number not in questions or marked:
+        return False
+    if after is not None and after.start == items[at].end and after.end - after.start == 1 and not after.sign:
+        return True  # "3b"
+    before = items[at - 1] if at else None
+    timed = before is not None and before.kinds.keys() & {"at", "in", "day", "weekday", "part", "week", "month"}
+    return before is None or not timed or before.end - before.start == 1  # "1a 2 later": in Spanish "a" is "at"
 
 
 # -- clauses -------------------------------------------------------------------------------------------------------

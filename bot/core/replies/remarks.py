@@ -92,7 +92,8 @@ def with_note(msg: Message, letter: str, after: int, end: int, slot: Slot, said:
     while rest < end and (msg.is_mark(rest, ",.:;-=+!、。|*") or msg.is_break(rest)):
         rest += 1
     if letter == slot.other:
-        return other_words(msg, rest, end, said)
+        asked = msg.is_mark(end - 1, "?") and asks(msg, rest, end)  # "the last one: what is it for?"
+        return Value("question", said=said) if asked else other_words(msg, rest, end, said)
     if rest >= end:
         return Value("letter", letter, said=said)
     label = by_label(msg, rest, end, slot) if slot.labels else None

@@ -108,7 +108,8 @@ def _conclude(msg: Message, sums: Sums, statements: Sequence[Statement]) -> Read
         return Reading(kind="needs_confirmation", proposals=(proposal,), note=note)
     if not answers and all(e.code == "question" for e in errors) and len(errors) == 1 and sums.rest is None:
         return Reading(kind="question_back", asked_about=tuple(sums.values), note=note)
-    loose = sums.loose or any(s.weak or s.buried for s in statements)
+    letters = sum(item.key != "other" for item in answers.values())  # "1a 2b 3 only this year": said to nobody else
+    loose = sums.loose or any(s.buried or (s.weak and letters < 2) for s in statements)
     proposals = _kept(msg, sums)
     if not proposals and answers and (
         sums.agreed or (sums.rest is not None and sums.rest.kind == "ambiguous_agreement")

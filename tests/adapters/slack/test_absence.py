@@ -27,10 +27,14 @@ async def test_a_thread_the_channel_around_it_and_a_new_request(talk: Talk) -> N
     asked = await talk.begin()
     talk.ana.say("1: C", talk.triage)  # loose, for the only intake open here
     talk.ana.reply(asked, "1: B, 2: A")
+    talk.ana.say("3: A", talk.triage)
+    talk.ben.say("3: B", talk.triage)
     talk.ben.say("@askfirst lit-review this", talk.triage)
     unheard(talk)
     assert await caught_up(talk) == []
-    assert talk.answers == {"years": "B", "databases": "A"}  # the later word holds
+    assert talk.answers == {"years": "B", "databases": "A", "access": "A"}  # the later word of one's own holds
+    recorded = [c.question for commit in talk.store.commits for c in commit.clarifications]
+    assert recorded.count("access") == 1  # and the first one's among several, as it was said
     assert len(talk.opened()) == 2
     before = len(talk.store.commits)
     assert await caught_up(talk) == []

@@ -14,8 +14,9 @@ import pytest
 from cryptography.fernet import Fernet
 from starlette.applications import Starlette
 
-from adapters.slack.installs import INSTALL, OAuthKeys
+from adapters.slack.installs import INSTALL, Installations, OAuthKeys
 from adapters.slack.manifest import Features, manifest
+from adapters.slack.places import Me
 from adapters.slack.surface import Keys, SlackSurface, connect
 from bot.core.step import step
 from bot.outbox import Outbox
@@ -173,3 +174,27 @@ async def test_a_workspace_that_leaves_is_forgotten(made: Many, how: str) -> Non
     eve.say("lit-review this")
     await made.settle()
     assert [m for m in eve.dm.messages.values() if m.user == eve.team.app.bot.id]
+
+
+async def test_a_late_word_of_leaving_does_not_undo_coming_back(made: Many) -> None:
+    """Slack delivers again for minutes what it could not; meanwhile somebody has installed the app once more."""
+    bob = await installed(made)
+    gone = {"type": "event_callback", "team_id": bob.team.id, "event": {"type": "app_uninstalled"}}
+    late = {**gone, "event_time": int(made.clock.now().timestamp()) - 60}
+    await made.surface.intake.take(late)
+    assert await made.surface.intake.workspaces.of(bob.team.id) is not None
+    await made.surface.intake.take({**late, "event_time": int(made.clock.now().timestamp())})
+    assert await made.surface.intake.workspaces.of(bob.team.id) is None
+
+
+async def test_an_organisation_that_leaves_is_forgotten_in_all_its_workspaces(made: Many) -> None:
+    installs = made.surface.intake.workspaces
+    assert isinstance(installs, Installations)
+    await installs._keep({"access_token": "xoxb-org"}, Me("E0ORG", "U0BOT0009", enterprise="E0ORG"))
+    assert await installs.of("T0ONE", "E0ORG") is not None
+    event = {"type": "app_uninstalled"}
+    await made.surface.intake.take(
+        {"type": "event_callback", "team_id": "T0ONE", "enterprise_id": "E0ORG", "event": event}
+    )
+    assert await installs.of("T0TWO", "E0ORG") is None
+    assert not [key for key in made.store.notes if key.startswith(INSTALL)]

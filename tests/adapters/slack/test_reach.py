@@ -205,3 +205,27 @@ async def test_acts_of_nobody_are_put_aside(talk: Talk) -> None:
     await talk.settle()
     assert talk.answers == {}
     assert await talk.store.kept("slack:parked:")
+
+
+async def test_who_can_not_answer_is_not_asked(talk: Talk) -> None:
+    """CH-6 CH-7 RD-12. Whoever hands a question over learns at once that nobody will answer, and may name another."""
+    eve = talk.server.person("Eve", team=talk.server.workspace("Other", installed=False))
+    eve.join(talk.triage)
+    asked = await talk.begin()
+    talk.ben.deactivate()
+    for who, why in ((talk.ben, "deactivated"), (eve, "from outside")):
+        talk.ana.reply(asked, f"@{who.handle} please")
+        await talk.settle()
+        assert why in talk.words()[-1]
+    assert not [entry for entry in talk.audit if entry.event == "answer.delegated"]
+    [state] = talk.opened()
+    assert not state.sessions[0].participants
+
+
+async def test_a_card_whose_text_is_refused_is_told(talk: Talk) -> None:
+    """CH-7: the place is there, the card is not; whoever asked must not wait for it."""
+    talk.server.faults.fail("ekm_access_denied", method="chat.postMessage", times=2)
+    talk.ana.say("@askfirst lit-review this", talk.triage)
+    await talk.settle()
+    assert "could not show my message here: ekm access denied" in talk.words()[-1]
+    assert talk.mine()[-1].only_to == talk.ana.id

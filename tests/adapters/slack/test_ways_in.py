@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from adapters.slack.modal import form_errors
+import pytest
+
+from adapters.slack.filled import form_errors
 from bot.core.events import MessageReceived
 from tests.adapters.slack.talking import Talk
 
@@ -91,6 +93,10 @@ async def test_a_command_begins_one_in_the_channel_and_its_thread_is_the_convers
 async def test_the_global_shortcut_without_a_channel_asks_in_the_direct_message(talk: Talk) -> None:
     talk.ana.shortcut("ask_for")
     await talk.settle()
+    talk.ana.type_in("  ", of="words")
+    talk.ana.submit()
+    await talk.settle()
+    assert talk.ana.modal.errors == {"words": "Please write what you need."}
     talk.ana.type_in("lit-review this", of="words")
     talk.ana.submit()
     await talk.settle()
@@ -109,6 +115,32 @@ async def test_askfirst_and_a_word_answers_the_one_who_asked(talk: Talk) -> None
     talk.ana.command("/askfirst", "", talk.triage)
     await talk.settle()
     assert "/status" in talk.words()[-1]
+
+
+@pytest.mark.parametrize("words", ["new lit-review this", "ars-lit-review", "lit-review this"])
+async def test_askfirst_and_a_request_begins_one_that_can_be_answered_in_its_thread(talk: Talk, words: str) -> None:
+    """CH-1 CH-3. What it begins is a thread of its own, as after a mention; the next one is another."""
+    for _ in range(2):
+        talk.ana.command("/askfirst", words, talk.triage)
+        await talk.settle()
+    talk.ana.reply(talk.card(), "1: B")
+    await talk.settle()
+    assert talk.answers == {"years": "B"}
+    assert talk.mine()[-1].thread_ts == talk.card().ts
+    assert len(talk.opened()) == 2
+
+
+async def test_askfirst_new_says_how_and_a_specification_hears_its_words(talk: Talk) -> None:
+    """CH-3 SP-2 RT-13: in a channel the next message may be anybody's, about anything."""
+    talk.ana.command("/askfirst", "new", talk.triage)
+    await talk.settle()
+    assert "@askfirst and what you need" in talk.words()[-1]
+    talk.ana.command("/askfirst", "/spec Refunds", talk.triage)
+    await talk.settle()
+    talk.ana.command("/askfirst", "gate", talk.triage)
+    await talk.settle()
+    assert len(talk.opened()) == 1
+    assert [m.text for m in talk.mine() if m.only_to == talk.ana.id and "gate" in m.text]
 
 
 async def test_settings_are_the_channels(talk: Talk) -> None:

@@ -54,6 +54,24 @@ def test_a_wish_reads_as_it_should(text: str, expected: str) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("1はA、2はあとで", "no moment"),
+        ("1a 2 later", "no moment"),
+        ("1a, 3 tomorrow", "Tue 01 Dec 09:00"),
+        ("1b 2 demain 3b", "Tue 01 Dec 09:00"),
+        ("1: B, 2: at 3", "Mon 30 Nov 15:00"),
+        ("1: B, 2: mañana a las 3", "Tue 01 Dec 15:00"),
+        ("1 B 2 in 3 hours", "Mon 30 Nov 17:00"),
+        ("1: B, 2: 4pm", "Mon 30 Nov 16:00"),
+    ],
+)
+def test_the_number_of_a_question_is_no_hour(text: str, expected: str) -> None:
+    """CH-6 RD-10: what is put off is a question, and nobody has said an hour."""
+    assert shown(moment_in(text, WORDS, range(1, 5))) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
         ("later", "no moment"),
         ("not now, tomorrow at 9", "Tue 01 Dec 09:00"),
         ("heute nicht, morgen früh", "Tue 01 Dec 09:00"),

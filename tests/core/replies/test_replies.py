@@ -162,6 +162,18 @@ def test_bulk_accept_takes_only_open_questions_with_a_recommendation() -> None:
 
 
 @pytest.mark.parametrize(
+    "words",
+    ["weiß ich noch nicht", "das weiß ich noch nicht", "ancora non lo so", "tego nie wiem", "अभी पता नहीं",
+     "هنوز نمیدانم", "עוד לא יודע"],
+)  # fmt: skip
+def test_not_knowing_yet_is_no_answer(words: str) -> None:
+    """RP-2: the others of the message count."""
+    reading = read_reply(f"1 b 2 a 3 {words}", four(), BOOK)
+    assert set(reading.answers) == {1, 2}
+    assert [error.item for error in reading.errors] == ["3"]
+
+
+@pytest.mark.parametrize(
     ("text", "shaped"),
     [
         ("1: B, 2: A", True),
@@ -171,6 +183,8 @@ def test_bulk_accept_takes_only_open_questions_with_a_recommendation() -> None:
         ("B A C A", True),
         ("1: B\n\nthanks, great work!", True),
         ("@ana 2: B please", True),
+        ("1a 2b 3 only the last 3 years 4b", True),
+        ("1a 2 friends of mine 3 hours 4 beers", False),
         ("B", False),
         ("ok", False),
         ("what does B mean?", False),
