@@ -204,7 +204,7 @@ outbox = Table(
     Column("message_order", Whole),
     Column("error", Words),
     Index("outbox_waiting", "conversation", "row", sqlite_where=_WAITING, postgresql_where=_WAITING),
-    # With all that is asked of a row before it is taken: rows behind others that wait are passed over without being read.
+    # With all that is asked of a row before it is taken: rows behind others are passed over without being read.
     Index(
         "outbox_due",
         *("ready_at", "row", "conversation", "platform", "lease_until"),
