@@ -52,7 +52,8 @@ async def test_of_what_waits_only_what_is_due_is_read(postgres_url: str) -> None
             plan = [row[0] for row in await connection.fetch(f"EXPLAIN EXECUTE {name}_{index}{given}")]
             assert any(f"using {index} on outbox waiting" in step for step in plan), "\n".join(plan)
             assert name != "claim" or sum("Index Cond: (ready_at" in step for step in plan) == 2, "\n".join(plan)
-            assert not any("Sort Key" in step and "waiting" in step for step in plan if name == "claim"), "\n".join(plan)
+            sorted_by = [step for step in plan if "Sort Key" in step and "waiting" in step]
+            assert name != "claim" or not sorted_by, "\n".join(plan)
         await connection.execute("ROLLBACK")
     finally:
         await connection.close()
