@@ -52,6 +52,11 @@ def test_words_about_answering_are_no_answer(text: str, form: str) -> None:
         "no clue what this is",
         "one sec",
         "sorry in a meeting",
+        "tomorrow i'll tell you",
+        "i'll let you know",
+        "morgen sag ich dir bescheid",
+        "mañana te digo",
+        "amanhã te falo",
     ],
 )
 def test_an_open_question_is_not_answered_by_putting_it_off(text: str) -> None:
