@@ -75,9 +75,10 @@ PRODUCT_EVENTS: Final[Mapping[str, str]] = {
     "delivery.gap": "the bot was away for longer than the platform keeps messages; some are lost",
 }
 
+HUMAN: Final = "human:"  # what the actor of a person's act begins with
 EVENTS: Final[Mapping[str, str]] = {**PROTOCOL_EVENTS, **PRODUCT_EVENTS}
 
 
 def human(person: PersonId) -> str:
     """The actor of an act by a person: `human:<platform>:<id>`."""
-    return f"human:{person}"
+    return f"{HUMAN}{person}"

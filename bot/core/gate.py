@@ -164,7 +164,7 @@ def of_record(record: Mapping[str, Any], number: int) -> Evidence:
             case "bulk_accept_recommended":
                 bulk = True
             case "clarification_escalation":
-                escalated = not details.get("way")
+                escalated = details.get("way") in (None, "revise")  # until the revised request starts it over
             case event if event in TIES and details.get("clarification_id"):
                 row = rows.get(details["clarification_id"])
                 if row is not None:

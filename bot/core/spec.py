@@ -96,6 +96,8 @@ class Lock(Model):
     surface_count: int = 0
     comparator_count: int = 0
     reconfirmed_at: datetime | None = None
+    reconfirmed_by: PersonId | None = None
+    reconfirmed_ref: str | None = None  # the message of that "y"
     changes: tuple[Change, ...] = ()
 
     @property

@@ -73,6 +73,8 @@ def _lock(lock: Lock) -> dict[str, Any]:
         "comparator_count": lock.comparator_count if lock.locked else None,
         "reconfirmed_at_phase_3": lock.reconfirmed_at is not None,
         "reconfirmed_at": _time(lock.reconfirmed_at),
+        "reconfirmed_by": lock.reconfirmed_by,
+        "reconfirmed_ref": lock.reconfirmed_ref,
         "changes": [
             {
                 "at_phase": c.at_phase,

@@ -78,9 +78,11 @@ def round_message(
         return
     session = _keep_files(turn, session, event)
     session = injection.note(turn, session, person, event.text, event.materials)
-    if reading.kind not in ("accept_all", "accept_all_except") and _only_told_of(
-        turn, session, round_, reading, event
-    ):
+    accepts = reading.kind in ("accept_all", "accept_all_except")
+    if accepts and claims(event.text) and injection.only_fenced(event.text):  # told by `injection.note` (AU-3)
+        _not_ones_own(turn, session, round_)
+        return
+    if not accepts and _only_told_of(turn, session, round_, reading, event):
         return
     if event.materials:  # a file sent with an answer belongs to its proof (b08)
         names = ", ".join(material.name for material in event.materials)
@@ -257,6 +259,11 @@ def _only_told_of(turn: Turn, session: Session, round_: Round, reading: Reading,
         return False
     if any(proposal.kind != "accept_all" or proposal.answers for proposal in reading.proposals):
         return False
+    _not_ones_own(turn, session, round_)
+    return True
+
+
+def _not_ones_own(turn: Turn, session: Session, round_: Round) -> None:
     bulk = turn.policy(session).bulk_accept
     if_own = " If they are yours too, write: accept recommendations" if bulk else ""
     turn.tell(
@@ -265,7 +272,6 @@ def _only_told_of(turn: Turn, session: Session, round_: Round, reading: Reading,
         session=session,
         round_=round_,
     )
-    return True
 
 
 def leaves(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef) -> bool:

@@ -9,6 +9,7 @@ from bot.core.capture import confirmed, quote
 from bot.core.flows import amending, disputing, intake, opening, replying, several
 from bot.core.flows.words import words_of, yes_or_no
 from bot.core.model import Answer, MessageRef, Person
+from bot.core.own_words import unquoted
 from bot.core.replies.reading import Proposal, Reading
 from bot.core.state import Amend, Item, LeaveSession, Pending, PickNumber, PickRound, Round, TakeReading, TakeSeveral
 from bot.core.state import Settle as SettleConflict
@@ -215,8 +216,10 @@ def typed(
     """The question of our own that a typed message answers, and the choice; None when it answers none.
 
     In a shared place it has to be a direct reply to that question (RP-3), or said in the thread that it was asked in;
-    elsewhere the newest one is meant, unless another session's questions have come after it.
+    elsewhere the newest one is meant, unless another session's questions have come after it. Quoted lines are
+    somebody else's words and answer nothing (AU-3).
     """
+    text = unquoted(text)
     asked = [p for p in turn.state.pending if p.asked_of == person.id]
     loose = turn.shared and not in_thread
     named = loose or direct is not None  # else "ok" after something else is not about it any more

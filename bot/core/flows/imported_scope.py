@@ -31,7 +31,9 @@ def lock_of(found: Document, rounds: Sequence[int], at: datetime) -> Lock:
         for c in told.changes
     )
     kept = told.model_dump(include={*SCOPE_FIELDS, "scope_summary"})
-    return Lock(**kept, locked_at=at, reconfirmed_at=at if told.reconfirmed else None, changes=changes)
+    proof = told.model_dump(include={"reconfirmed_by", "reconfirmed_ref"})
+    again = at if told.reconfirmed_ref is not None else None
+    return Lock(**kept, **proof, locked_at=at, reconfirmed_at=again, changes=changes)
 
 
 def contradictions(session: Session) -> list[Mistake]:

@@ -29,7 +29,7 @@ def imported(turn: Turn, event: SpecImported) -> None:
         _refused(turn, event, found)
         return
     session = _session(turn, found, event.digest)
-    wrong = contradictions(session)
+    wrong = [*_elsewhere(turn, found), *contradictions(session)]
     if wrong:
         _refused(turn, event, wrong)
         return
@@ -43,6 +43,22 @@ def imported(turn: Turn, event: SpecImported) -> None:
         f"/resume {session.number} goes on with it.",
         session=session,
     )
+
+
+def _elsewhere(turn: Turn, found: Document) -> list[Mistake]:
+    """Answers to questions that another phase asks: evidence of one phase never serves another's gate (CA-6)."""
+    asked = {n: {e.question.id for e in bank(turn, n).entries} for n in range(1, LAST + 1)}
+    wrong = []
+    for number, told in enumerate(found.clarifications):
+        own = [n for n, questions in asked.items() if told.question in questions]
+        if own and told.phase not in own:
+            said = f"phase {told.phase} does not ask “{told.topic}”, phase {own[0]} does; export it anew"
+            wrong.append(
+                Mistake(
+                    path=f"context.clarifications[{number}].phase", code="no_phase", message=view.shortened(said, 200)
+                )
+            )
+    return wrong
 
 
 def _refused(turn: Turn, event: SpecImported, mistakes: list[Mistake]) -> None:
@@ -235,7 +251,8 @@ def _of_scope(turn: Turn, session: Session, number: int) -> None:
             details = change.model_dump(mode="json", exclude={"at", "by", "was", "rounds"})
             _entry(turn, session, "scope_change", number, **details, **{"from": change.was})
     if lock.reconfirmed_at is not None and number == 3:
-        _entry(turn, session, "scope_locked", number, reconfirmed=True)
+        proof = {"by": lock.reconfirmed_by, "user_message_ref": lock.reconfirmed_ref}
+        _entry(turn, session, "scope_locked", number, reconfirmed=True, **proof)
 
 
 def _again(turn: Turn, session: Session, number: int) -> Session:

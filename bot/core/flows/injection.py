@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from bot.core import claims
@@ -16,6 +17,11 @@ def only_quoted(text: str) -> bool:
     """Whether the message holds quoted lines and nothing else."""
     lines = [line for line in text.splitlines() if line.strip()]
     return bool(lines) and all(line.lstrip().startswith((">", "❯")) for line in lines)
+
+
+def only_fenced(text: str) -> bool:
+    """Whether the message is code and nothing else: pasted from somewhere."""
+    return "```" in text and not re.sub(r"```[\s\S]*?(?:```|\Z)", "", text).strip()
 
 
 def others_words(turn: Turn, round_: Round, text: str) -> str | None:

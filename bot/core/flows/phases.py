@@ -163,7 +163,8 @@ def settle_scope(turn: Turn, session: Session, person: Person, act: MessageRef) 
 def _unlocked(turn: Turn, session: Session, act: MessageRef, person: Person) -> tuple[Session, str]:
     """An answer that the lock rests on was replaced by one that does not do: nothing is locked any more (SC-3)."""
     spec = spec_of(session)
-    open_lock = spec.lock.model_copy(update={"locked_at": None, "reconfirmed_at": None})
+    gone = dict.fromkeys(("locked_at", "reconfirmed_at", "reconfirmed_by", "reconfirmed_ref"))
+    open_lock = spec.lock.model_copy(update=gone)
     session = keep(turn, session, spec.model_copy(update={"lock": open_lock}))
     missing = scope.inputs(session).missing
     listed = "; ".join(f"{scope.INPUTS[field]}: {why}" for field, why in missing.items())
@@ -233,6 +234,8 @@ def change_scope(turn: Turn, session: Session, new: Lock, changes: tuple[Change,
     kept = {
         "locked_at": spec.lock.locked_at,
         "reconfirmed_at": spec.lock.reconfirmed_at,
+        "reconfirmed_by": spec.lock.reconfirmed_by,
+        "reconfirmed_ref": spec.lock.reconfirmed_ref,
         "scope_summary": spec.lock.scope_summary,
         "changes": (*spec.lock.changes, *changes),
     }

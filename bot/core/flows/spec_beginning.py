@@ -57,12 +57,18 @@ def said(turn: Turn, session: Session, text: str, person: Person, ref: MessageRe
         turn.tell("Cancelled; nothing was begun.", session=session)
     elif reading.kind == "put_off":
         turn.tell("All right, later. It waits here, and nothing expires.", session=session)
-    elif reading.kind != "answers" or len(words) < 2 or _says_nothing(words, book):
+    elif len(words) < 2 or not is_request(words, book):
         turn.outcome, turn.reason = "refused", "it is not said what it is about"
         turn.tell("That does not say what it is about.", ASK, session=session)
     else:
         request = session.request.model_copy(update={"text": words, "ref": ref})
         _named(turn, turn.put(session.model_copy(update={"request": request})), person, ref)
+
+
+def is_request(words: str, book: PhraseBook) -> bool:
+    """Whether words say what it is about: not "cancel", "later", thanks, or an answer meant for a round."""
+    reading = read_reply(words, (_OPEN,), book, decoded=True)
+    return reading.kind == "answers" and not _says_nothing(words, book)
 
 
 def from_files(turn: Turn, session: Session, person: Person, ref: MessageRef) -> bool:

@@ -19,7 +19,8 @@ def reconfirm(turn: Turn, session: Session, said: str, word: str | None, person:
     """ "y", or a described change, field by field (SC-3)."""
     state = spec_of(session)
     if word == "yes":
-        lock = state.lock.model_copy(update={"reconfirmed_at": turn.at})
+        proof = {"reconfirmed_at": turn.at, "reconfirmed_by": person.id, "reconfirmed_ref": reference(ref)}
+        lock = state.lock.model_copy(update=proof)
         spec_steps.close_card(turn, session, "✔ The scope is confirmed.")
         session = phases.keep(turn, session, state.model_copy(update={"lock": lock}), stage=Between())
         spec.phase_audit(turn, session, "scope_locked", person, ref, reconfirmed=True, **phases.lock_details(lock))

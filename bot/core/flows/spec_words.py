@@ -28,7 +28,7 @@ from bot.core.spec import CONFIRMED_IN
 from bot.core.state import Between, Session
 from bot.core.turn import Turn
 
-_NUMBER = regex(r"\W*(\d{1,2})\b\W*(.*)", re.DOTALL)
+_NUMBER = regex(r"\W*(\d{1,2})\b(.*)", re.DOTALL)
 _ANSWER = regex(r"\W*\d{1,2}\s*[:.=)-]?\s*[A-Z]\s*(?:[,;\n]|$)", re.IGNORECASE)  # "1: B, rest default"
 
 
@@ -164,7 +164,7 @@ def choose(
         case "escalation":
             _escalation(turn, session, said, person, ref)
         case "input":
-            if len(said) < 4 or word is not None or pleasantry(said, turn.book.phrases):
+            if len(said) < 4 or word is not None or not spec_beginning.is_request(said, turn.book.phrases):
                 turn.tell("That is no request yet.", spec_steps.INPUT, session=session)
             else:
                 spec_steps.revised(turn, session, said, person, ref)
@@ -272,7 +272,7 @@ def _escalation(turn: Turn, session: Session, said: str, person: Person, ref: Me
     ways = spec_view.ways_out(session)
     found = None if _ANSWER.match(said) else _NUMBER.fullmatch(said)
     named = next((n for n, label in ways if label.casefold() == said.casefold().strip(" .!")), None)
-    choice = named or (found[1] if found else None)
+    choice = named or (found[1] if found and not _wavers(found[2], {n for n, _ in ways} - {found[1]}) else None)
     if choice is None or choice not in {n for n, _ in ways}:
         turn.outcome, turn.reason = "refused", "no way out named"
         turn.tell(
@@ -282,6 +282,11 @@ def _escalation(turn: Turn, session: Session, said: str, person: Person, ref: Me
         )
         return
     spec_steps.way_out(turn, session, choice, person, ref)
+
+
+def _wavers(words: str, others: set[str]) -> bool:
+    """ "2?", "1 or 2", "1-2": no way is chosen by these."""
+    return words.rstrip().endswith(("?", "？")) or not others.isdisjoint(re.findall(r"(?<!\w)\d+(?!\w)", words))
 
 
 def pressed(turn: Turn, rest: str, person: Person, ref: MessageRef) -> None:

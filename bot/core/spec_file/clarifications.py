@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from datetime import datetime
+from typing import Any, Final
 
+from bot.core.audit import HUMAN
 from bot.core.gate import TIES, VIAS
 from bot.core.model import Option
-from bot.core.spec_file.fields import Fields
+from bot.core.spec_file.fields import SKEW, Fields
 from bot.core.spec_file.told import Told
 
 TRIGGERS = ("intake", "ambiguity", "loopback")
@@ -57,8 +59,12 @@ def _told(fields: Fields, row: object, path: str) -> Told | None:
         fields.wrong(f"{path}.chosen", "no_option", f"{chosen!r} is none of its options")
     if chosen is None and not made["chosen_text"]:
         fields.wrong(f"{path}.chosen", "nothing_chosen", "nothing is chosen: neither an option nor words")
-    if via == "accept_recommendations_bulk" and chosen in {o.key for o in options if not o.recommended}:
-        told = f"{chosen!r} is not what was recommended, so it was not accepted with the recommendations"
+    other_words = chosen is None and bool(made["chosen_text"])  # of nobody's recommendation
+    if via == "accept_recommendations_bulk" and (
+        other_words or chosen in {o.key for o in options if not o.recommended}
+    ):
+        what = repr(made["chosen_text"] if chosen is None else chosen)
+        told = f"{what} is not what was recommended, so it was not accepted with the recommendations"
         fields.wrong(f"{path}.chosen_via", "illegal_via", told)
     made["chosen_at"] = fields.time(row.get("claimed_at") or row.get("chosen_at"), f"{path}.chosen_at")
     if len(fields.mistakes) > before:
@@ -97,18 +103,59 @@ def _audited(fields: Fields, found: Mapping[str, Told], audit_log: object) -> No
     """Each answer has its entry, which says the same, where the file holds an audit log at all."""
     if not isinstance(audit_log, list | tuple) or not audit_log:
         return
-    entries: dict[object, Mapping[str, Any]] = {}
-    for entry in audit_log:
-        details = entry.get("details") if isinstance(entry, Mapping) else None
-        if isinstance(details, Mapping) and entry.get("event") in TIES:
-            entries[details.get("clarification_id")] = details
+    entries: dict[str, Mapping[str, Any]] = {}
+    for row in audit_log:
+        details = row.get("details") if isinstance(row, Mapping) else None
+        name = details.get("clarification_id") if isinstance(details, Mapping) else None
+        if not isinstance(name, str):
+            continue
+        if row.get("event") in TIES:
+            entries[name] = row
+        elif row.get("event") == "answer.withdrawn":
+            entries.pop(name, None)
+    begun = min(
+        (t for row in audit_log if isinstance(row, Mapping) and (t := _moment(row.get("timestamp")))), default=None
+    )
     for path, one in found.items():
         entry = entries.get(one.id)
         if entry is None:
             told = "the audit log of the file has no entry of this answer; leave it out, it is asked again"
             fields.wrong(path, "no_audit", told)
             continue
-        for key in ("chosen", "chosen_via", "user_message_ref"):
-            if key in entry and entry[key] != getattr(one, key):
-                told = f"{getattr(one, key)!r}, but the audit log of the file says {entry[key]!r}; export it anew"
+        for key, logged in _logged(entry).items():
+            if logged != (said := getattr(one, key)):
+                told = f"{said!r}, but the audit log of the file says {logged!r}; export it anew"
                 fields.wrong(f"{path}.{key}", "no_audit", told)
+        if not _when(entry, one.chosen_at, begun):
+            told = f"{one.chosen_at.isoformat()} is not when the audit log of the file has it; export it anew"
+            fields.wrong(f"{path}.chosen_at", "no_audit", told)
+
+
+_SAID: Final = ("chosen", "chosen_text", "chosen_via", "user_message_ref", "user_note")
+
+
+def _logged(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """What the entry of an answer says of it. Of an imported one the actor is not the person."""
+    details: Mapping[str, Any] = entry["details"]
+    logged = {key: details[key] for key in _SAID if key in details}
+    actor = entry.get("actor")
+    if isinstance(actor, str) and actor.startswith(HUMAN):
+        logged["answered_by"] = actor.removeprefix(HUMAN)
+    return {**logged, "phase": entry["phase"]} if entry.get("phase") is not None else logged
+
+
+def _when(entry: Mapping[str, Any], claimed: datetime, begun: datetime | None) -> bool:
+    """Whether an answer can have been given then: not before the log begins, and not after its entry."""
+    imported = _moment(entry["details"].get("claimed_at"))
+    if imported is not None:
+        return imported == claimed
+    stamped = _moment(entry.get("timestamp"))
+    return (begun is None or claimed >= begun - SKEW) and (stamped is None or claimed <= stamped + SKEW)
+
+
+def _moment(value: object) -> datetime | None:
+    try:
+        moment = datetime.fromisoformat(value) if isinstance(value, str) else None
+    except ValueError:
+        return None
+    return moment if moment is not None and moment.tzinfo is not None else None

@@ -7,12 +7,12 @@ from datetime import datetime
 from typing import Any
 
 from bot.core.score import LEVELS, BadSignal, of_agent
-from bot.core.spec import LAST, Decision, Signal
+from bot.core.spec import CONFIRMED_IN, FIRST, LAST, LOCKED_IN, Decision, Signal
 from bot.core.spec_file.clarifications import read_clarifications
 from bot.core.spec_file.fields import Fields
 from bot.core.spec_file.points import read_points
 from bot.core.spec_file.scope import read_lock
-from bot.core.spec_file.told import Document, Mistake, Told, ToldRun
+from bot.core.spec_file.told import Document, Mistake, Told, ToldLock, ToldRun
 from bot.core.spec_record import FORM
 
 
@@ -37,18 +37,26 @@ def _document(fields: Fields, data: object) -> Document | None:
     meta, context, gates = (fields.part(data, key) for key in ("meta", "context", "gates"))
     answers = read_clarifications(fields, context, data.get("audit_log"))
     runs = {n: run for n in range(1, LAST + 1) if (run := _run(gates, n)) is not None}
-    left, answered = _unanswered(gates, answers, runs), {t.phase for t in answers}
+    left, answered = _unanswered(gates, answers, runs, _asked(data.get("audit_log"))), {t.phase for t in answers}
+    lock = read_lock(fields, fields.part(data, "scope_lock"))
+    held_back = set(left)
+    if lock is None:  # what locks the scope is not done without the lock
+        held_back.add(LOCKED_IN)
+    if (
+        lock is None or lock.reconfirmed_ref is None
+    ):  # the phase that confirms the scope is not done without it (SC-3)
+        held_back.add(CONFIRMED_IN)
     count = context.get("injection_incidents", 0)
     return Document(
         name=fields.text(meta, "meta.feature_name"),
         tier=fields.tier(meta.get("complexity_tier"), "meta.complexity_tier"),
         request=fields.text(meta, "meta.request", empty=True),
-        phase=fields.phase(fields.part(data, "phase").get("current", 1), "phase.current"),
+        phase=_phase(fields.phase(fields.part(data, "phase").get("current", 1), "phase.current"), lock),
         requester=fields.text(meta, "meta.requester"),
         requester_name=fields.text(meta, "meta.requester_name", empty=True),
         clarifications=answers,
-        lock=read_lock(fields, fields.part(data, "scope_lock")),
-        done=tuple(n for n in range(1, LAST + 1) if _approved(gates, n) and n in answered and n not in left),
+        lock=lock,
+        done=tuple(n for n in range(1, LAST + 1) if _approved(gates, n) and n in answered and n not in held_back),
         runs=runs,
         unanswered=left,
         settled=_settled(fields, context),
@@ -82,7 +90,7 @@ def _run(gates: Mapping[str, Any], number: int) -> ToldRun | None:
 
 
 def _unanswered(
-    gates: Mapping[str, Any], told: Sequence[Told], runs: Mapping[int, ToldRun]
+    gates: Mapping[str, Any], told: Sequence[Told], runs: Mapping[int, ToldRun], logged: Mapping[int, Sequence[str]]
 ) -> dict[int, tuple[str, ...]]:
     """What a phase's last run has asked and nobody has answered: it is asked again (CA-6)."""
     left: dict[int, tuple[str, ...]] = {}
@@ -95,9 +103,33 @@ def _unanswered(
                 continue
             here = {t.question for t in told if t.phase == number and (nth is None or t.run_round in (None, nth))}
             missing += [q for q in _listed(row.get("questions")) if isinstance(q, str) and q not in here]
+        here = {t.question for t in told if t.phase == number}
+        missing += [q for q in logged.get(number, ()) if q not in here]
         if missing:
             left[number] = tuple(dict.fromkeys(missing))
     return left
+
+
+def _asked(audit_log: object) -> dict[int, list[str]]:
+    """What the file's own audit log says that each phase's last run has asked."""
+    asked: dict[int, list[str]] = {}
+    for entry in _listed(audit_log):
+        number = entry.get("phase") if isinstance(entry, Mapping) else None
+        if not isinstance(number, int):
+            continue
+        if entry.get("event") in ("phase_started", "phase_rerun"):
+            asked[number] = []
+        elif entry.get("event") == "intake_round" and isinstance(entry.get("details"), Mapping):
+            questions = _listed(entry["details"].get("questions"))
+            asked.setdefault(number, []).extend(q for q in questions if isinstance(q, str))
+    return asked
+
+
+def _phase(current: int, lock: ToldLock | None) -> int:
+    """Where it goes on: no later phase can begin before the scope is locked, and confirmed again (SC-3)."""
+    if lock is None:
+        return FIRST
+    return min(current, CONFIRMED_IN) if lock.reconfirmed_ref is None else current
 
 
 def _listed(value: object) -> Sequence[Any]:

@@ -19,9 +19,10 @@ _REFERENCE: Final = regex(
     r"(?: \(message deleted [^()]+\))?",
     re.DOTALL,
 )
+_PERSON: Final = regex(r"(?P<platform>[A-Za-z][\w-]*):(?P<id>\S(?:.*\S)?)")
 _NOBODY: Final = regex(
-    r"\W*(?:agent|auto|automatic|default|import|inferred|model|n/?a|nil|no|none|null|orchestrator|recommended|system"
-    r"|tbd|unknown)?\W*(?::.*)?",
+    r"\W*(?:(?:the )?(?:agent|assistant|auto|automatic|bot|default|import|inferred|llm|model|n/?a|nil|no|none|null"
+    r"|orchestrator|recommended|system|tbd|unknown)(?:[-_# ]\w+)?)?\W*(?::.*)?",
     re.IGNORECASE | re.DOTALL,
 )
 
@@ -97,9 +98,11 @@ class Fields:
 
     def person(self, data: Mapping[str, Any], path: str) -> str:
         value = data.get(path.rpartition(".")[2])
-        if not isinstance(value, str) or ":" not in value or value.startswith(("agent:", "system", "model:")):
+        found = _PERSON.fullmatch(value) if isinstance(value, str) else None
+        if found is None or _NOBODY.fullmatch(found["platform"]) or _NOBODY.fullmatch(found["id"]):
             self.wrong(path, "no_person", f"{value!r} names no person; write platform:person")
             return ""
+        assert isinstance(value, str)
         return value
 
     def message(self, data: Mapping[str, Any], path: str) -> str:

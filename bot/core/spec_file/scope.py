@@ -35,6 +35,10 @@ def read_lock(fields: Fields, data: Mapping[str, Any]) -> ToldLock | None:
         for key in ("locked_at", "reconfirmed_at")
         if data.get(key) is not None
     }
+    proof: dict[str, str | None] = {"reconfirmed_by": None, "reconfirmed_ref": None}
+    if data.get("reconfirmed_at_phase_3") is True and data.get("reconfirmed_ref") is not None:
+        proof["reconfirmed_by"] = fields.person(data, "scope_lock.reconfirmed_by")
+        proof["reconfirmed_ref"] = fields.message(data, "scope_lock.reconfirmed_ref")
     if len(fields.mistakes) > before:
         return None
     return ToldLock(
@@ -42,10 +46,10 @@ def read_lock(fields: Fields, data: Mapping[str, Any]) -> ToldLock | None:
         scope_summary=str(data.get("scope_summary", ""))[:300],
         surface_count=data["surface_count"],
         comparator_count=data["comparator_count"],
-        reconfirmed=data.get("reconfirmed_at_phase_3") is True,
         changes=changes,
         claimed=claimed,
         **lists,
+        **proof,
     )
 
 

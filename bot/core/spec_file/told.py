@@ -91,7 +91,8 @@ class ToldLock(Model):
     out_of_scope: tuple[str, ...]
     surface_count: int
     comparator_count: int
-    reconfirmed: bool
+    reconfirmed_by: str | None  # with `reconfirmed_ref`, or None: the file only claims it, and it is asked again
+    reconfirmed_ref: str | None
     changes: tuple[ToldChange, ...]
     claimed: dict[str, str]
 

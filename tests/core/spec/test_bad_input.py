@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from bot.core.effects import Clarification
-from tests.core.spec.talk import SpecTalk
+from bot.core.events import RaisedSignal, SignalsRaised
+from tests.core.spec.talk import DISCOVERED, SpecTalk
 
 BETWEEN = ("/spec Refunds", "accept recommendations")
 
@@ -66,3 +67,58 @@ def test_what_an_intake_of_another_kind_makes_of_them() -> None:
     assert "No specification is open" not in talk.heard
     talk.ana("/accept-recommendations")
     assert {r.chosen_via for r in talk.records if isinstance(r, Clarification)} <= {"accept_recommendations_bulk"}
+
+
+def test_quoted_lines_answer_no_question_of_our_own() -> None:
+    """AU-3 RP-3 "> yes" is what somebody else has said; in one's own words it counts."""
+    talk = SpecTalk()
+    talk.ana("/spec Refunds: let shop staff give refunds", "yeah ok")
+    assert "Shall I take it as" in talk.heard
+    talk.ana("> yes")
+    assert not talk.clarified()
+    talk.ana("yeah ok", "> Shall I take it as: accept recommendations?\nyes")
+    assert talk.clarified()
+
+
+def test_an_acceptance_in_a_code_block_is_told_and_decides_nothing() -> None:
+    """AU-3 What the bot says of it and what it does are the same."""
+    talk = SpecTalk()
+    talk.ana("/spec Refunds: let shop staff give refunds", "```\naccept recommendations\n```")
+    assert "decides nothing" in talk.heard
+    assert not talk.clarified()
+    talk.ana("accept recommendations")
+    assert talk.clarified()
+
+
+@pytest.mark.parametrize("words", ["2?", "1 or 2", "1-2", "2 or 1?", "1, 2", "2 oder 1"])
+def test_wavering_chooses_no_way_out(words: str) -> None:
+    """RD-7 A way on is chosen by one number; its reason may follow."""
+    talk = escalated()
+    made = talk.ana(words)
+    assert made.outcome == "refused"
+    assert not talk.spec.open_points
+    talk.ana("2 legal will tell us")
+    assert talk.spec.open_points
+
+
+@pytest.mark.parametrize(
+    "words", ["accept recommendations", "1: B", "later", "cancel", "abbrechen", "go on", "thanks"]
+)
+def test_words_about_answering_are_no_revised_request(words: str) -> None:
+    """RD-7 The request that somebody wrote is not lost to them."""
+    talk = escalated()
+    before = talk.session.request.text
+    talk.ana("1", words)
+    assert talk.session.request.text == before
+    assert not talk.spec.earlier_requests
+    talk.ana("let managers give refunds of up to 50 euros")
+    assert talk.session.request.text == "let managers give refunds of up to 50 euros"
+
+
+def escalated() -> SpecTalk:
+    talk = SpecTalk()
+    talk.ana(*DISCOVERED)
+    signals = tuple(RaisedSignal(kind="diverging", said=words, evidence="line 3") for words in ("one", "two"))
+    talk.happens(SignalsRaised(session=talk.session.id, raised_by="agent:writer", signals=signals))
+    talk.ana("/continue")
+    return talk

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from bot.core.events import RaisedSignal, SignalsRaised
 from bot.core.gate import Asked, Evidence, NoSuchPhase, Surfaced, check, of_record, phase_number
 from bot.core.spec_evidence import gate_of
 from tests.core.spec.talk import DISCOVERED, SpecTalk
@@ -124,3 +125,25 @@ def test_a_record_whose_rows_were_tampered_with_does_not_open_the_gate() -> None
     assert [v.code for v in check("s", of_record(stored, 1)).violations] == ["illegal_via", "no_audit"]
     del stored["clarifications"][0]
     assert [v.code for v in check("s", of_record(stored, 1)).violations] == ["unanswered"]
+
+
+def test_a_gate_stays_closed_until_the_revised_request_has_come() -> None:
+    """RD-7 CA-6 Choosing to revise settles nothing yet, in memory as in the records."""
+    talk = SpecTalk()
+    talk.ana(*DISCOVERED, "/continue", "A, A")
+    signals = tuple(RaisedSignal(kind="diverging", said=words, evidence="line 3") for words in ("one", "two"))
+    talk.happens(SignalsRaised(session=talk.session.id, raised_by="agent:writer", signals=signals))
+    talk.ana("/continue")
+    assert both(talk, 2) == ["escalated"]
+    talk.ana("2 will send it")
+    assert both(talk, 2) == ["escalated"]
+
+
+def test_an_older_runs_answer_does_not_answer_what_is_asked_again() -> None:
+    """CA-6 Changed after the phase was begun anew, it stays the older run's."""
+    talk = SpecTalk()
+    talk.ana(*DISCOVERED, "/continue", "A, A", "/continue", "surfaces: 4 because it grew")
+    talk.ana("/jump 2")
+    before = both(talk, 2)
+    talk.says("ana", "1: B", about=talk.session.rounds[1].id)
+    assert both(talk, 2) == before

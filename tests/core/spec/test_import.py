@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.core.effects import Clarification
+from bot.core.effects import Audit, Clarification
 from bot.core.events import SpecImported
 from bot.core.gate import check, of_record
 from bot.core.spec_evidence import gate_of
@@ -19,8 +19,9 @@ from tests.core.spec.talk import DISCOVERED, SpecTalk
 ILLEGAL = ("agent_default", "auto", "recommended", "inferred", "", None, 1, "USER_RESPONSE", ...)
 NO_MESSAGE = (
     "", ..., "the user said yes", "yes", "n/a", "-", 'none: "yes"', 'system: "accepted"', 'agent:writer: "ok"',
-    '12: ""', 'auto: "accept recommendations"', 12,
+    '12: ""', 'agent-7: "A"', 'the orchestrator: "A"', 'model gpt: "A"', 'auto: "accept recommendations"', 12,
 )  # fmt: skip
+NOBODY = ("agent:writer", "AGENT:x", " agent:x", "bot:gpt", "orchestrator:x", "terminal:", ":", "x", "slack:system")
 
 
 def exported(*texts: str) -> tuple[SpecTalk, dict[str, Any]]:
@@ -136,12 +137,13 @@ CLARIFIED = "context.clarifications.0"
         (f"{CLARIFIED}.chosen_at", "2026-01-01T00:00:00", "no_time"),
         (f"{CLARIFIED}.chosen_at", "in review", "no_time"),
         *((f"{CLARIFIED}.user_message_ref", ref, "no_message") for ref in NO_MESSAGE),
-        (f"{CLARIFIED}.answered_by", "agent:writer", "no_person"),
+        *((f"{CLARIFIED}.answered_by", nobody, "no_person") for nobody in NOBODY),
         (f"{CLARIFIED}.answered_by", ..., "no_person"),
         (f"{CLARIFIED}.chosen", "Q", "no_option"),
         (f"{CLARIFIED}.chosen", None, "nothing_chosen"),
         (f"{CLARIFIED}.options.0.recommended", True, "two_recommended"),
         (f"{CLARIFIED}.phase", 9, "no_phase"),
+        (f"{CLARIFIED}.phase", 5, "no_phase"),  # it is discovery's question
         (f"{CLARIFIED}.round", True, "no_round"),
         (f"{CLARIFIED}.trigger", "whim", "no_trigger"),
         (f"{CLARIFIED}.topic", 4, "wrong_type"),
@@ -267,3 +269,87 @@ def test_the_markdown_holds_text_from_people_on_its_line() -> None:
     text = markdown(made)
     assert "\n# heading" not in text
     assert text.count("\n# ") == 0
+
+
+def logged() -> dict[str, Any]:
+    """An export with its audit log, as the command writes it."""
+    talk, made = exported("/continue", "A, A")
+    made["audit_log"] = [
+        {
+            "timestamp": talk.at.isoformat(),
+            "event": e.event,
+            "phase": e.phase,
+            "actor": e.actor,
+            "details": json.loads(json.dumps(e.details)),
+        }
+        for e in talk.records
+        if isinstance(e, Audit)
+    ]
+    return made
+
+
+def test_its_own_audit_log_is_believed_where_nothing_differs() -> None:
+    """AU-1 And what was read in once can be read in again."""
+    assert imported(logged()).audited("import.accepted")
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("chosen_text", "what nobody said"),
+        ("user_note", "what nobody said"),
+        ("answered_by", "terminal:boss"),
+        ("chosen_at", "2020-01-01T00:00:00Z"),
+        ("user_message_ref", '99: "A"'),
+    ],
+)
+def test_an_answer_told_otherwise_than_its_own_audit_log_is_refused(key: str, value: str) -> None:
+    """AU-1 CA-6 Who, when, in which words: each is in the entry that the answer is tied to."""
+    made = logged()
+    made["context"]["clarifications"][-1][key] = value
+    assert {line.split(": ")[1] for line in told(refused(made))} == {"no_audit"}
+
+
+def test_an_answer_that_was_taken_back_can_not_be_put_back() -> None:
+    """CA-6 The log of the file says that it was withdrawn."""
+    made = logged()
+    row = next(e for e in reversed(made["audit_log"]) if e["event"] == "clarification_resolved")
+    made["audit_log"].append({**row, "event": "answer.withdrawn"})
+    assert {line.split(": ")[1] for line in told(refused(made))} == {"no_audit"}
+
+
+def test_words_of_ones_own_are_no_accepted_recommendation() -> None:
+    """CA-2 Nothing that was typed is what was recommended."""
+    made = change(f"{CLARIFIED}.chosen_text", "mine")
+    made["context"]["clarifications"][0] |= {"chosen": None, "chosen_via": "accept_recommendations_bulk"}
+    assert {line.split(": ")[1] for line in told(refused(made))} == {"illegal_via"}
+
+
+def test_a_scope_that_is_only_said_to_be_confirmed_is_confirmed_again() -> None:
+    """SC-3 CA-6 The flag is nobody's word: without the message of the "y" the gate of phase 3 stays closed."""
+    _, made = exported("/continue", "A, A", "/continue", "y", "A", "/continue")
+    assert gate_of(imported(made).session, 3).open
+    del made["scope_lock"]["reconfirmed_ref"]
+    again = imported(made)
+    assert [v.code for v in gate_of(again.session, 3).violations] == ["scope_not_reconfirmed"]
+    assert again.spec.run(3).status == "started"  # type: ignore[union-attr]
+    made["scope_lock"] |= {"reconfirmed_ref": "yes", "reconfirmed_by": "agent:x"}
+    assert {line.split(": ")[1] for line in told(refused(made))} == {"no_message", "no_person"}
+
+
+def test_nothing_goes_on_before_the_scope_is_locked() -> None:
+    """SC-3 SP-2 A file can not begin a later phase without the lock; discovery is asked for it again."""
+    made = change("scope_lock.locked", False)
+    made["phase"]["current"] = 7
+    again = imported(made)
+    assert again.spec.phase == 1
+    assert again.spec.run(1).status == "started"  # type: ignore[union-attr]
+
+
+def test_what_its_own_log_says_was_asked_is_not_forgotten() -> None:
+    """CA-6 Leaving an answer and the list of questions out does not open the gate."""
+    made = logged()
+    for gate in made["gates"].values():
+        gate.pop("rounds", None)
+    del made["context"]["clarifications"][-1]
+    assert not gate_of(imported(made).session, 2).open
