@@ -154,7 +154,8 @@ class MemoryStore:
         look = looking(now, lease, limit)
         ready = (r for r in self._heads(platforms) if r["ready_at"] <= look["now"] or r["ready_at"] > look["jumped"])
         free = [row for row in ready if _is_free(row, look)]
-        taken = sorted(free, key=lambda row: row["row"])[:limit]
+        first = sorted(free, key=lambda row: (row["ready_at"], row["row"]))[:limit]
+        taken = sorted(first, key=lambda row: row["row"])
         for row in taken:
             if row["lease_until"] is not None:  # it was on its way already
                 row["attempts"] += 1

@@ -36,6 +36,7 @@ from storage.queries import Row
 from storage.records import Ring, Snapshot
 from storage.rows import (
     asking,
+    asking_count,
     beginning,
     in_order,
     listed,
@@ -138,7 +139,8 @@ class PostgresStore:
         return 0 if row is None else int(row["begun"])
 
     async def asking(self, within: str, limit: int) -> Sequence[str]:
-        statement, values = asking(within, limit)
+        found = None if ":" in within else await self._one("asking_count", **asking_count(within))
+        statement, values = asking(within, limit, 0 if found is None else found["counted"])
         return [row["conversation"] for row in await self._rows(statement, **values)]
 
     async def event(self, event_id: str) -> Envelope | None:

@@ -14,6 +14,8 @@ from storage.queries import Row
 from storage.reading import Reading
 
 PORTION = 500  # rows per answer and in memory
+# Of one session: a few rows. A cursor would take two turns for each, and `verify` asks four of them of every session.
+AT_ONCE = {"session", "chain_head", "session_clarifications", "session_history"}
 BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0"
 
 
@@ -25,6 +27,10 @@ class PostgresSnapshot(Reading):
     async def _rows(self, name: str, **values: Any) -> AsyncIterator[Row]:
         statement = statements()[name]
         try:
+            if name in AT_ONCE:
+                for row in await self.connection.fetch(statement.sql, *statement.values(values)):
+                    yield dict(row)
+                return
             async for row in self.connection.cursor(statement.sql, *statement.values(values), prefetch=PORTION):
                 yield dict(row)
         except DATABASE as error:

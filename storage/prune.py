@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -26,6 +26,8 @@ from storage.rows import audit_row
 from storage.values import micros
 
 PORTION = 200  # places looked at together
+STRETCH = 5000  # places for which all that adapters keep is read once
+KEPT = 1000  # rows of it in memory
 PRUNED = "privacy.pruned"
 
 # Runs a named statement; the rows that it gives back.
@@ -50,13 +52,15 @@ async def prune(url: str, before: datetime, now: datetime, archive: TextIO | Non
     store = await open_store(url, create=False)
     try:
         async with _connected(url) as link:
-            while found := await link.run("prunable", before=micros(before), beyond=beyond, limit=PORTION):
+            while found := await _stretch(link.run, micros(before), beyond):
+                beyond = found[-1]["id"]
+                if dry:
+                    done.places += len(found)
+                    continue
+                held = await _held(link.run, [place["id"] for place in found])
                 for place in found:
-                    beyond = place["id"]
-                    if dry:
-                        done.places += 1
-                    else:
-                        await _one(store, link, place["id"], place["revision"], now, archive, done)
+                    kept = held.get(place["id"], [])
+                    await _one(store, link, place["id"], place["revision"], kept, now, archive, done)
             if not dry:
                 async with link.transaction():
                     done.messages = len(await link.run("sweep_outbox"))
@@ -65,11 +69,53 @@ async def prune(url: str, before: datetime, now: datetime, archive: TextIO | Non
     return done
 
 
+async def _stretch(run: Run, before: int, beyond: str) -> list[dict[str, Any]]:
+    """The next places that may go."""
+    found: list[dict[str, Any]] = []
+    while len(found) < STRETCH:
+        portion = await run("prunable", before=before, beyond=beyond, limit=PORTION)
+        found += portion
+        if len(portion) < PORTION:
+            break
+        beyond = portion[-1]["id"]
+    return found
+
+
+async def _held(run: Run, places: list[str]) -> dict[str, list[dict[str, Any]]]:
+    """What adapters keep of some places: by the place's name (a part of the key, or the value), or by a session's.
+
+    A session's name stands in the key before a dot and the round: of forms that were filled in and never sent.
+    """
+    owner = {place: place for place in places}
+    for place in places:
+        owner |= {f"{row['session']}.": place for row in await run("sessions_of", conversation=place)}
+    held: dict[str, list[dict[str, Any]]] = {}
+    beyond = ""
+    while portion := await run("kept_after", beyond=beyond, limit=KEPT):
+        beyond = portion[-1]["key"]
+        for row in portion:
+            for place in {owner[name] for name in _names(row["key"], row["value"]) if name in owner}:
+                held.setdefault(place, []).append(row)
+    return held
+
+
+def _names(key: str, value: str) -> Iterator[str]:
+    """What may be the name of a place, or of a session with a dot behind it."""
+    yield value
+    starts = [0, *(at + 1 for at, letter in enumerate(key) if letter == ":")]
+    for start in starts:
+        yield key[start:]
+        yield from (key[start : end - 1] for end in starts if end > start)
+        if start:
+            yield from (key[start : at + 1] for at, letter in enumerate(key) if letter == "." and at > start)
+
+
 async def _one(
     store: RecordStore,
     link: _Link,
     conversation: str,
     revision: int,
+    held: list[dict[str, Any]],
     now: datetime,
     archive: TextIO | None,
     done: Pruned,
@@ -92,8 +138,8 @@ async def _one(
             await link.run("remove_chain", chain=session)
             await link.run("remove_head", chain=session)
             await link.run("remove_session", session=session)
-            await link.run("remove_kept_of", session=session)
-        await link.run("remove_kept", conversation=conversation)
+        for row in held:
+            await link.run("remove_kept", **row)
         await _note(link.run, conversation, heads, now)
     done.places += 1
     done.sessions += len(sessions)

@@ -26,19 +26,17 @@ class StoredEvent:
     reason: str | None
 
 
-async def sessions(store: RecordStore) -> list[dict[str, Any]]:
+async def sessions(store: RecordStore) -> AsyncIterator[dict[str, Any]]:
     """Every session, newest first. `place` is the conversation ("platform:place")."""
     async with store.snapshot() as snapshot:
-        return [
-            {
+        async for row in snapshot.sessions():
+            yield {
                 "session": row["session"],
                 "workflow": row["workflow"],
                 "state": row["state"],
                 "place": row["conversation"],
                 "started_at": iso(row["started_at"]),
             }
-            async for row in snapshot.sessions()
-        ]
 
 
 async def events(store: RecordStore, conversation: str) -> AsyncIterator[StoredEvent]:

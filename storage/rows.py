@@ -199,11 +199,21 @@ def beginning(prefix: str) -> Row:
     return {"first": text(prefix), "beyond": text(prefix) + LAST}
 
 
-def asking(place: str, limit: int) -> tuple[str, Row]:
-    """The statement that looks for open rounds, and its values: in a place ("platform:place"), or on a platform."""
-    if ":" in place:
-        return "asking", {"place": text(place), "beyond": text(f"{place};"), "limit": limit}  # ";" follows ":"
-    return "asking_on", {**beginning(f"{place}:"), "limit": limit}
+FEW = 1000  # open rounds of a platform that are gathered; of more, the newest are walked through
+
+
+def asking_count(platform: str) -> Row:
+    return {**beginning(f"{platform}:"), "most": FEW + 1}
+
+
+def asking(within: str, limit: int, counted: int) -> tuple[str, Row]:
+    """The statement that looks for open rounds, and its values: in a place ("platform:place"), or on a platform.
+
+    `counted`: those of the platform, as `asking_count` says; any number for a place.
+    """
+    if ":" in within:
+        return "asking", {"place": text(within), "beyond": text(f"{within};"), "limit": limit}  # ";" follows ":"
+    return "asking_few" if counted <= FEW else "asking_on", {**beginning(f"{within}:"), "limit": limit}
 
 
 def turn_key(what: str) -> str:

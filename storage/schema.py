@@ -173,6 +173,7 @@ audit_head = Table(
 
 # Partial indexes: most rows are sent and stay for years, few wait.
 _WAITING = text("state = 'waiting'")
+_HAD = text("state = 'waiting' AND lease_until IS NOT NULL")
 _SENT = text("message IS NOT NULL")
 _CARD = text("card IS NOT NULL")
 _TAKEN = text("lease_until IS NOT NULL")
@@ -203,6 +204,14 @@ outbox = Table(
     Column("message_order", Whole),
     Column("error", Words),
     Index("outbox_waiting", "conversation", "row", sqlite_where=_WAITING, postgresql_where=_WAITING),
+    # With all that is asked of a row before it is taken: rows behind others are passed over without being read.
+    Index(
+        "outbox_due",
+        *("ready_at", "row", "conversation", "platform", "lease_until"),
+        sqlite_where=_WAITING,
+        postgresql_where=_WAITING,
+    ),
+    Index("outbox_taken", "lease_until", sqlite_where=_HAD, postgresql_where=_HAD),
     Index("outbox_message", "conversation", "message", sqlite_where=_SENT, postgresql_where=_SENT),
     Index("outbox_card", "conversation", "card", sqlite_where=_CARD, postgresql_where=_CARD),
     Index("outbox_posted", "platform", "kind", "state", sqlite_where=_POSTED, postgresql_where=_POSTED),

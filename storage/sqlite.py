@@ -27,6 +27,7 @@ from storage.records import Ring, Snapshot
 from storage.rows import (
     Row,
     asking,
+    asking_count,
     beginning,
     in_order,
     listed,
@@ -124,7 +125,8 @@ class SqliteStore:
         return 0 if row is None else int(row["begun"])
 
     async def asking(self, within: str, limit: int) -> Sequence[str]:
-        statement, values = asking(within, limit)
+        found = None if ":" in within else await self._read("asking_count", **asking_count(within))
+        statement, values = asking(within, limit, 0 if found is None else found["counted"])
         return [row["conversation"] for row in await self._read_all(statement, **values)]
 
     async def event(self, event_id: str) -> Envelope | None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from adapters.contract import clean
 from adapters.slack.codec import Payload, act_id, enveloped, handles, message_name, person_of
-from adapters.slack.content import content_of
+from adapters.slack.content import content_of, told_by_an_app
 from adapters.slack.filled import fields_of, pinned_by
 from adapters.slack.modal import ROUND_FORM
 from adapters.slack.places import PLATFORM, ROOTLESS, Known, address_of
@@ -26,6 +26,7 @@ from bot.core.routing.pack import GENERAL_COMMANDS
 CLARIFY_THIS = "clarify_this"  # callback id of the message shortcut
 ASK_FOR = "ask_for"  # of the global one
 OWN_COMMAND = "/askfirst"
+WORDLESS = "it points at a message without words"
 
 
 def team_in(body: Payload) -> str | None:
@@ -160,9 +161,9 @@ def summons(
     raw, _ = without_mention(str(message.get("text") or ""), known.me.user)
     text = undo(raw, handles(known)).strip()
     content = content_of(message, text, handles(known), known.me.team)
-    text = text or content.quoted or ""
+    text = text or content.quoted or told_by_an_app(message, handles(known))
     if not text and not content.materials:
-        return Ignored(reason="it points at a message without words")
+        return Ignored(reason=WORDLESS)
     direct = known.direct.get(channel, False)
     event = MessageReceived(
         person=person_of(user, known, name),
@@ -226,7 +227,7 @@ def reaction_wanted(body: Payload, known: Known) -> tuple[str, str, str, str] | 
     if event.get("type") != "reaction_added" or item.get("type") != "message" or emoji not in known.reactions:
         return None
     where = item.get("channel"), item.get("ts"), event.get("user")
-    if not all(isinstance(one, str) for one in where) or event.get("user") == known.me.user:
+    if not all(isinstance(one, str) and one for one in where) or event.get("user") == known.me.user:
         return None
     return str(where[0]), str(where[1]), str(where[2]), emoji
 

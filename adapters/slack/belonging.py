@@ -80,7 +80,8 @@ class Belonging:
         if isinstance(event, MessageEdited):
             message, channel = _edited_message(body), address_of(made.place.conversation).channel
             addressed = isinstance(was, MessageReceived) and was.addressed
-            if codec.names_us(message, known) and not addressed and made.place.shared:
+            heard = addressed or await self._taken_in(made.place.conversation, event.message)
+            if codec.names_us(message, known) and not heard and made.place.shared:
                 said = codec.as_said(message, channel, known, made.event_id)
                 return said if isinstance(said, Envelope) else made
             if before is None:  # the edit has come first, or alone: the words it left count, and the first ones never
@@ -92,6 +93,14 @@ class Belonging:
         if before is not None:
             return _moved(made, before.place.conversation)
         return await self._in_our_thread(made, known) if made.place.shared else made
+
+    async def _taken_in(self, conversation: str, message: str) -> bool:
+        """Whether a message has begun something or answered in its conversation, after an edit that named the bot."""
+        state = await readable(self._store, conversation)
+        sessions = () if state is None else state.sessions
+        items = (item for session in sessions for round_ in session.rounds for item in round_.items)
+        answered = any(item.answer is not None and item.answer.ref.id == message for item in items)
+        return answered or any(session.request.ref.id == message for session in sessions)
 
 
 def _moved(made: Envelope, conversation: str) -> Envelope:

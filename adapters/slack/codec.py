@@ -6,7 +6,7 @@ over the socket, by HTTP and from history. Its key is workspace, channel and `ts
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
@@ -30,7 +30,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 def team_of(body: Payload) -> str | None:
     """The workspace of an event: the installation's, which is not always the sender's (docs: Slack Connect)."""
-    for one in body.get("authorizations") or ():
+    for one in _list(body, "authorizations"):
         if isinstance(one, Mapping) and one.get("team_id"):
             return str(one["team_id"])
     team = body.get("team_id") or _of(body, "event").get("team")
@@ -49,7 +49,7 @@ def people_in(body: Payload) -> tuple[str, ...]:
     message = _of(event, "message") or event
     texts = [
         message.get("text"),
-        *(a.get("text") for a in message.get("attachments") or () if isinstance(a, Mapping)),
+        *(a.get("text") for a in _list(message, "attachments") if isinstance(a, Mapping)),
     ]
     named = [user for text in texts for user in mentioned(str(text or ""))]
     users = [event.get("user"), message.get("user"), *named]
@@ -298,3 +298,8 @@ def _of(value: Payload, key: str) -> Payload:
     """A part of a payload that should be an object; an empty one where it is not."""
     found = value.get(key)
     return found if isinstance(found, Mapping) else {}
+
+
+def _list(value: Payload, key: str) -> Sequence[Any]:
+    found = value.get(key)
+    return found if isinstance(found, list | tuple) else ()

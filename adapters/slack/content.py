@@ -41,6 +41,20 @@ def content_of(message: Mapping[str, Any], text: str, names: Mapping[str, str], 
     return Content((*materials, *links), None if text else _unreadable(files), quoted or None, source)
 
 
+def told_by_an_app(message: Mapping[str, Any], names: Mapping[str, str]) -> str:
+    """The words of a message without text, as alerts come: in attachments, or in blocks."""
+    said: list[str] = []
+    for one in _list(message.get("attachments")):
+        if isinstance(one, Mapping):
+            words = [one.get(key) for key in ("pretext", "title", "text")]
+            said += [str(w) for w in words if w] or [str(one.get("fallback") or "")]
+    for block in _list(message.get("blocks")):
+        text = block.get("text") if isinstance(block, Mapping) else None
+        if isinstance(text, Mapping):
+            said.append(str(text.get("text") or ""))
+    return "\n".join(filter(None, (undo(line, names).strip() for line in said)))
+
+
 def _list(value: Any) -> Sequence[Any]:
     return value if isinstance(value, list) else ()
 

@@ -52,6 +52,7 @@ LOST = "I can't tell where this button belongs; nothing is recorded. Please answ
 UNREAD = "I could not read this form; nothing of it is recorded. Please answer in the thread itself."
 EMPTY = "Please write what you need."
 NO_PLACE = "Please choose a channel: I can't write to you directly."
+NO_WORDS = "I find no words in that message. Mention me and say what you need."
 NOT_HERE = "I'm not in this channel. Invite me with /invite @askfirst, then do that again."
 
 Ack = dict[str, Any]
@@ -130,8 +131,8 @@ class Intake:
         kind = event.get("type") if isinstance(event, Mapping) else None
         if kind == "reaction_added":
             return await self._reacted(workspace, body)
-        if kind in self.also:
-            await self.also[str(kind)](workspace, body)
+        if isinstance(kind, str) and kind in self.also:
+            await self.also[kind](workspace, body)
             return {}
         assert event is None or isinstance(event, Mapping)
         users, channel = codec.people_in(body), codec.channel_of(body)
@@ -177,8 +178,8 @@ class Intake:
         known = await self._known(workspace, (user, *named), channel, _kind_named(body))
         made = acts.request_from_form(body, known) if is_request else acts.event_from_act(body, known)
         if isinstance(made, Ignored):
-            if kind == "block_actions":
-                await self._lost(body)
+            if kind == "block_actions" or made.reason == acts.WORDLESS:
+                await self._lost(body, LOST if kind == "block_actions" else NO_WORDS)
             ack = await self._aside(body, made)
             if is_request:
                 return {"response_action": "errors", "errors": {"words": EMPTY if channel else NO_PLACE}}
@@ -283,18 +284,19 @@ class Intake:
             self._answer(self.transport.respond(url, NOT_HERE))
         return {}
 
-    async def _lost(self, body: Body) -> None:
+    async def _lost(self, body: Body, words: str = LOST) -> None:
         """A press that belongs nowhere is told so, to the presser only."""
         url = body.get("response_url")
         if isinstance(url, str) and url.startswith("http"):
-            self._answer(self.transport.respond(url, LOST))
+            self._answer(self.transport.respond(url, words))
 
     async def _park(self, body: Body, why: Ignored) -> Ack:
         """Kept as it came, for a look and a later version; never asked for again, so nobody waits behind it."""
         self.parked += 1
         log.warning("payload_parked", reason=why.reason)
         if self.parked <= MOST_PARKED and not self.again:
-            words = json.dumps({"reason": why.reason, "body": body}, default=str)[:LONGEST_PARKED]
+            kept = {name: part for name, part in body.items() if name != "token"}  # the app's; nothing needs it again
+            words = json.dumps({"reason": why.reason, "body": kept}, default=str)[:LONGEST_PARKED]
             # Taps and forms have no id; a count would begin anew after a restart, and write over the first one.
             name = body.get("event_id") or hashlib.sha256(words.encode()).hexdigest()[:16]
             await self.store.keep(f"{PARKED}{name}", words)

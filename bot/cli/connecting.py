@@ -7,7 +7,7 @@ with it: what people did meanwhile waits at their platform, as it does during an
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from types import TracebackType
 
@@ -75,6 +75,10 @@ class Connecting:
     def missing(self) -> list[str]:
         """Those that have not answered yet."""
         return [name for name, task in self._tasks.items() if not task.done()]
+
+    def all_but(self, served: Collection[str]) -> list[str]:
+        """Those that are not served: not answered yet, or answered a moment ago."""
+        return [name for name in self._tasks if name not in served]
 
     async def _connect(self, one: Connect) -> Connected:
         try:

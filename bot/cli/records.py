@@ -46,15 +46,18 @@ async def export_to(settings: Settings, form: Format, session: str | None, out: 
 
 
 async def list_sessions(settings: Settings, as_json: bool) -> int:
+    told = 0
     async with opened(settings) as store:
-        rows = await readers.sessions(store)
+        async for row in readers.sessions(store):
+            if as_json:
+                typer.echo(("[" if told == 0 else ", ") + json.dumps(row, ensure_ascii=False), nl=False)
+            else:
+                head = f"{row['session']}  {row['state']:<10} {row['workflow'] or '—':<34}"
+                typer.echo(marked(f"{head} {row['place']}  {row['started_at']}"))
+            told += 1
     if as_json:
-        typer.echo(json.dumps(rows, ensure_ascii=False))
-        return 0
-    for row in rows:
-        head = f"{row['session']}  {row['state']:<10} {row['workflow'] or '—':<34}"
-        typer.echo(marked(f"{head} {row['place']}  {row['started_at']}"))
-    if not rows:
+        typer.echo("]" if told else "[]")
+    elif not told:
         typer.echo("no sessions yet")
     return 0
 

@@ -6,6 +6,7 @@ Going down in order: first nothing new is taken in, then what is under way is fi
 from __future__ import annotations
 
 import asyncio
+import functools
 import gc
 import signal
 from collections.abc import Awaitable, Iterator, Sequence
@@ -118,7 +119,8 @@ async def _served(
         pause = await stack.enter_async_context(connecting.more(stop))
         surfaces = [await one.build(running) for one in connected]
         gc.freeze()  # what is there by now stays; the collector walks only what comes
-        await _serve(running, surfaces, settings, pause, connecting.missing)
+        missing = functools.partial(connecting.all_but, {s.platform for s in surfaces})
+        await _serve(running, surfaces, settings, pause, missing)
 
 
 # -- running -------------------------------------------------------------------------------------------------------

@@ -176,3 +176,7 @@ CREATE INDEX session_open ON session (conversation) WHERE ended_at IS NULL;
 CREATE INDEX timer_name ON timer (name);
 
 CREATE INDEX outbox_posted ON outbox (platform, kind, state) WHERE kind = 'say' AND state = 'sent';
+
+CREATE INDEX outbox_due ON outbox (ready_at, "row", conversation, platform, lease_until) WHERE state = 'waiting';
+
+CREATE INDEX outbox_taken ON outbox (lease_until) WHERE state = 'waiting' AND lease_until IS NOT NULL;

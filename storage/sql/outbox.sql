@@ -4,26 +4,46 @@
 -- name: claim
 -- The rows come in no order. :platforms is a list of names with a space around each, or NULL for all; `replace` finds
 -- a name in it exactly, in both databases.
+-- Walked in the order in which rows come due, until there are enough: those put off in a long outage are not looked at.
 -- What lies beyond :jumped was written under a clock that has been set back since, and would wait until it comes again.
--- "+row" keeps SQLite from walking the whole table by its key, for the sake of the order, past the partial index.
 -- A row that is claimed once more was on its way already, and nobody knows how that ended: it counts as a try.
 UPDATE outbox
 SET lease_until = :until, attempts = attempts + CASE WHEN lease_until IS NULL THEN 0 ELSE 1 END
 WHERE row IN (
-    SELECT waiting.row FROM outbox AS waiting
-    WHERE waiting.state = 'waiting'
-        AND (waiting.ready_at <= :now OR waiting.ready_at > :jumped)
-        AND (waiting.lease_until IS NULL OR waiting.lease_until <= :now OR waiting.lease_until > :jumped)
-        AND (
-            CAST(:platforms AS TEXT) IS NULL
-            OR replace(CAST(:platforms AS TEXT), ' ' || waiting.platform || ' ', '') <> CAST(:platforms AS TEXT)
-        )
-        AND NOT EXISTS (
-            SELECT 1 FROM outbox AS earlier
-            WHERE earlier.conversation = waiting.conversation AND earlier.state = 'waiting'
-                AND earlier.row < waiting.row
-        )
-    ORDER BY +waiting.row
+    SELECT due.row FROM (
+        SELECT row, ready_at FROM (
+            SELECT waiting.row, waiting.ready_at FROM outbox AS waiting
+            WHERE waiting.state = 'waiting' AND waiting.ready_at <= :now
+                AND (coalesce(waiting.lease_until, 0) <= :now OR waiting.lease_until > :jumped)
+                AND (
+                    CAST(:platforms AS TEXT) IS NULL
+                    OR replace(CAST(:platforms AS TEXT), ' ' || waiting.platform || ' ', '') <> CAST(:platforms AS TEXT)
+                )
+                AND waiting.row = (
+                    SELECT min(earlier.row) FROM outbox AS earlier
+                    WHERE earlier.conversation = waiting.conversation AND earlier.state = 'waiting'
+                )
+            ORDER BY waiting.ready_at, waiting.row
+            LIMIT :limit
+        ) AS ready
+        UNION ALL
+        SELECT row, ready_at FROM (
+            SELECT waiting.row, waiting.ready_at FROM outbox AS waiting
+            WHERE waiting.state = 'waiting' AND waiting.ready_at > :jumped
+                AND (coalesce(waiting.lease_until, 0) <= :now OR waiting.lease_until > :jumped)
+                AND (
+                    CAST(:platforms AS TEXT) IS NULL
+                    OR replace(CAST(:platforms AS TEXT), ' ' || waiting.platform || ' ', '') <> CAST(:platforms AS TEXT)
+                )
+                AND waiting.row = (
+                    SELECT min(earlier.row) FROM outbox AS earlier
+                    WHERE earlier.conversation = waiting.conversation AND earlier.state = 'waiting'
+                )
+            ORDER BY waiting.ready_at, waiting.row
+            LIMIT :limit
+        ) AS beyond
+    ) AS due
+    ORDER BY due.ready_at, due.row
     LIMIT :limit
 )
 RETURNING
@@ -61,21 +81,38 @@ WHERE row = :row AND state = 'waiting'
 RETURNING row;
 
 -- name: next_due^
+-- The first that is free by the order in which rows come due; of those that somebody has, all: they are few. No row is
+-- looked at where there is no platform.
 -- CASE instead of max(a, b): PostgreSQL calls that greatest(a, b).
 SELECT min(at) AS at FROM (
+    SELECT at FROM (
+        SELECT waiting.ready_at AS at FROM outbox AS waiting
+        WHERE waiting.state = 'waiting' AND waiting.lease_until IS NULL
+            AND (CAST(:platforms AS TEXT) IS NULL OR CAST(:platforms AS TEXT) <> '')
+            AND (
+                CAST(:platforms AS TEXT) IS NULL
+                OR replace(CAST(:platforms AS TEXT), ' ' || waiting.platform || ' ', '') <> CAST(:platforms AS TEXT)
+            )
+            AND waiting.row = (
+                SELECT min(earlier.row) FROM outbox AS earlier
+                WHERE earlier.conversation = waiting.conversation AND earlier.state = 'waiting'
+            )
+        ORDER BY waiting.ready_at
+        LIMIT 1
+    ) AS first
+    UNION ALL
     SELECT min(CASE
         WHEN waiting.lease_until > waiting.ready_at THEN waiting.lease_until ELSE waiting.ready_at
     END) AS at
     FROM outbox AS waiting
-    WHERE waiting.state = 'waiting'
+    WHERE waiting.state = 'waiting' AND waiting.lease_until IS NOT NULL
         AND (
             CAST(:platforms AS TEXT) IS NULL
             OR replace(CAST(:platforms AS TEXT), ' ' || waiting.platform || ' ', '') <> CAST(:platforms AS TEXT)
         )
-        AND NOT EXISTS (
-            SELECT 1 FROM outbox AS earlier
+        AND waiting.row = (
+            SELECT min(earlier.row) FROM outbox AS earlier
             WHERE earlier.conversation = waiting.conversation AND earlier.state = 'waiting'
-                AND earlier.row < waiting.row
         )
     UNION ALL
     SELECT min(at) AS at FROM timer WHERE lease_until IS NULL

@@ -45,13 +45,10 @@ DELETE FROM outbox
 WHERE state <> 'waiting' AND NOT EXISTS (SELECT 1 FROM conversation WHERE conversation.id = outbox.conversation)
 RETURNING row;
 
--- name: remove_kept
--- What adapters keep by the name of a place (a part of the key, or the value), and by a session of it.
-DELETE FROM kept
-WHERE value = :conversation
-   OR replace(':' || key || ':', ':' || :conversation || ':', '') <> ':' || key || ':'
-RETURNING key;
+-- name: kept_after
+-- All that adapters keep, a portion at a time.
+SELECT key, value FROM kept WHERE key > :beyond ORDER BY key LIMIT :limit;
 
--- name: remove_kept_of
--- Such as forms that were filled in and never sent; their keys end in the session, a dot and the round.
-DELETE FROM kept WHERE replace(key, ':' || :session || '.', '') <> key RETURNING key;
+-- name: remove_kept^
+-- Nothing, where it says something else by now.
+DELETE FROM kept WHERE key = :key AND value = :value RETURNING key;

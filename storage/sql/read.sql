@@ -47,8 +47,24 @@ GROUP BY conversation
 ORDER BY max(started_at) DESC, conversation
 LIMIT :limit;
 
+-- name: asking_count^
+-- On a whole platform; nobody counts further than :most.
+SELECT count(*) AS counted FROM (
+    SELECT 1 FROM session
+    WHERE state IN ('asking', 'closing') AND conversation >= :first AND conversation < :beyond
+    LIMIT :most
+) AS open_rounds;
+
+-- name: asking_few
+-- Of a platform that has few: all are gathered by name, however many others have.
+SELECT conversation FROM session
+WHERE state IN ('asking', 'closing') AND conversation >= :first AND conversation < :beyond
+GROUP BY conversation
+ORDER BY max(started_at) DESC, conversation
+LIMIT :limit;
+
 -- name: asking_on
--- The newest of a whole platform: walked through from the newest on, until there are enough. `|| ''` keeps both
+-- The newest of a platform that has many: walked through from the newest on, until there are enough. `|| ''` keeps both
 -- databases from gathering all of a platform by name instead.
 SELECT conversation FROM session AS newest
 WHERE state IN ('asking', 'closing') AND conversation || '' >= :first AND conversation || '' < :beyond

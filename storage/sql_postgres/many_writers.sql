@@ -42,23 +42,42 @@ ORDER BY asked.number;
 -- name: claim
 -- As in storage/sql/outbox.sql; rows that another worker is taking at this moment are passed over. MATERIALIZED: the
 -- look must happen once, or more rows than `limit` could be locked.
-WITH free AS MATERIALIZED (
-    SELECT waiting.row FROM outbox AS waiting
-    WHERE waiting.state = 'waiting'
-        AND (waiting.ready_at <= :now OR waiting.ready_at > :jumped)
-        AND (waiting.lease_until IS NULL OR waiting.lease_until <= :now OR waiting.lease_until > :jumped)
+WITH ready AS MATERIALIZED (
+    SELECT waiting.row, waiting.ready_at FROM outbox AS waiting
+    WHERE waiting.state = 'waiting' AND waiting.ready_at <= :now
+        AND (coalesce(waiting.lease_until, 0) <= :now OR waiting.lease_until > :jumped)
         AND (
             CAST(:platforms AS TEXT) IS NULL
             OR replace(CAST(:platforms AS TEXT), ' ' || waiting.platform || ' ', '') <> CAST(:platforms AS TEXT)
         )
-        AND NOT EXISTS (
-            SELECT 1 FROM outbox AS earlier
+        AND waiting.row = (
+            SELECT min(earlier.row) FROM outbox AS earlier
             WHERE earlier.conversation = waiting.conversation AND earlier.state = 'waiting'
-                AND earlier.row < waiting.row
         )
-    ORDER BY waiting.row
+    ORDER BY waiting.ready_at, waiting.row
     LIMIT CAST(:limit AS BIGINT)
     FOR NO KEY UPDATE OF waiting SKIP LOCKED
+),
+beyond AS MATERIALIZED (
+    SELECT waiting.row, waiting.ready_at FROM outbox AS waiting
+    WHERE waiting.state = 'waiting' AND waiting.ready_at > :jumped
+        AND (coalesce(waiting.lease_until, 0) <= :now OR waiting.lease_until > :jumped)
+        AND (
+            CAST(:platforms AS TEXT) IS NULL
+            OR replace(CAST(:platforms AS TEXT), ' ' || waiting.platform || ' ', '') <> CAST(:platforms AS TEXT)
+        )
+        AND waiting.row = (
+            SELECT min(earlier.row) FROM outbox AS earlier
+            WHERE earlier.conversation = waiting.conversation AND earlier.state = 'waiting'
+        )
+    ORDER BY waiting.ready_at, waiting.row
+    LIMIT CAST(:limit AS BIGINT)
+    FOR NO KEY UPDATE OF waiting SKIP LOCKED
+),
+free AS MATERIALIZED (
+    SELECT due.row FROM (SELECT row, ready_at FROM ready UNION ALL SELECT row, ready_at FROM beyond) AS due
+    ORDER BY due.ready_at, due.row
+    LIMIT CAST(:limit AS BIGINT)
 )
 UPDATE outbox
 SET lease_until = :until, attempts = attempts + CASE WHEN lease_until IS NULL THEN 0 ELSE 1 END

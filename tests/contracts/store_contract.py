@@ -15,6 +15,7 @@ import pytest
 from bot.core.codec import decode_envelope, decode_state, encode_state
 from bot.core.effects import Audit
 from bot.ports import DuplicateEvent, Settle, StaleRevision, StoreUnavailable
+from storage import rows
 from storage.records import RecordStore
 from storage.rows import Unstorable
 from storage.verify import verify
@@ -361,12 +362,19 @@ class StoreContract(OutboxContract):
         assert await store.sessions_begun("x:team/1") == 1
         assert await store.sessions_begun("x:te") == 0
 
-    async def test_conversations_that_wait_for_answers_are_found(self, store: RecordStore) -> None:
-        """RP-4 RD-16: the newest first, each once, in a place and its threads or on a platform; in grace too."""
+    @pytest.mark.parametrize("few", [rows.FEW, 0])
+    async def test_conversations_that_wait_for_answers_are_found(
+        self, store: RecordStore, few: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """RP-4 RD-16: the newest first, each once, in a place and its threads or on a platform; in grace too.
+
+        A platform that has many is asked in another way than one that has few.
+        """
+        monkeypatch.setattr(rows, "FEW", few)
         places = (("x:team", "asking"), ("x:team/1", "closing"), ("x:team/2", "completed"), ("x:desk", "asking"))
         for n, (name, kind) in enumerate(places, start=1):
-            rows = [session_row(f"s{n}{k}", kind, after(n)) for k in "ab"]
-            await store.commit(commit(f"e{n}", 0, name, sessions=tuple(rows)))
+            both = tuple(session_row(f"s{n}{k}", kind, after(n)) for k in "ab")
+            await store.commit(commit(f"e{n}", 0, name, sessions=both))
         assert await store.asking("x:team", 10) == ["x:team/1", "x:team"]
         assert await store.asking("x", 10) == ["x:desk", "x:team/1", "x:team"]
         assert await store.asking("x", 2) == ["x:desk", "x:team/1"]

@@ -114,6 +114,19 @@ def test_an_older_summary_is_not_meant_by_a_loose_yes() -> None:
     assert not clarified(talk.says("ana", "yes"))
 
 
+def test_an_edit_takes_the_summary_back() -> None:
+    """RD-13 RP-4. A yes to the first words would record what is not said any more; an edit by another is none."""
+    talk = two()
+    made = talk.says("ana", "accept all mine")
+    name = pending(talk.state)
+    talk.edits("ben", "u3", "accept recommendations for #1")
+    assert pending(talk.state) == name
+    made = talk.edits("ana", "u3", "accept recommendations for #1")
+    assert made.outcome == "accepted"
+    assert not made.state.pending
+    assert not clarified(talk.presses("ana", f"p:{name}:y"))
+
+
 def test_nobody_else_can_confirm() -> None:
     """RD-12"""
     talk = two()

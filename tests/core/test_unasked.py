@@ -275,6 +275,12 @@ def test_a_setting_that_can_not_be_read_says_what_to_type(words: str) -> None:
     assert "/settings" in said(made)[0]
 
 
+@pytest.mark.parametrize("words", ["22:00-08:00", "22h-8h", "from 22 to 8", "22 bis 8 Uhr", "10pm-8am"])
+def test_quiet_hours_as_people_write_them(talk: Talk, words: str) -> None:
+    """CH-6."""
+    assert "Quiet hours: 22:00–08:00." in said(talk.says("ana", f"/settings quiet {words}"))[0]
+
+
 def test_a_button_of_the_settings_does_what_the_command_does(talk: Talk) -> None:
     """CH-1."""
     made = talk.presses("ana", "g:reminders:weekly", "Reminders weekly")

@@ -22,10 +22,10 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
 
 
 async def test_sessions_are_listed_newest_first(store: RecordStore) -> None:
-    assert await sessions(store) == []
+    assert [one async for one in sessions(store)] == []
     await store.commit(commit("e1", sessions=(session_row("old"), session_row("new", started_at=after(5)))))
     await store.commit(commit("e2", 0, "telegram:7", sessions=(session_row("mid", "completed", after(3)),)))
-    found = await sessions(store)
+    found = [one async for one in sessions(store)]
     assert [one["session"] for one in found] == ["new", "mid", "old"]
     assert found[1] == {
         "session": "mid",

@@ -154,7 +154,7 @@ def _with_wish(
     turn: Turn, session: Session, round_: Round, event: MessageReceived, *, to_us: bool
 ) -> tuple[Reading, Wish | None]:
     """What a message answers, and what it wishes about asking (CH-6). What gainsays the wish is not taken."""
-    wish = putting_off.wish_in(turn, event.text)
+    wish = putting_off.wish_in(turn, event.text) or putting_off.wish_before(turn, round_, event.text)
     if wish is not None and not wish.rest:
         return Reading(kind="put_off", until=wish.words), wish
     said = event if wish is None else event.model_copy(update={"text": wish.rest})

@@ -8,7 +8,7 @@ from bot.core.flows import amending, disputing, intake, opening, putting_off, re
 from bot.core.model import Person
 from bot.core.moments.wish import Wish
 from bot.core.replies.reading import ItemReading, Reading
-from bot.core.state import Item, Round, Routing, Session
+from bot.core.state import Item, Pending, PickNumber, PickRound, Round, Routing, Session, TakeReading, TakeSeveral
 from bot.core.turn import Turn
 
 
@@ -48,9 +48,19 @@ def edited(turn: Turn, event: MessageEdited) -> None:
                 session=session,
             )
             return
+    asked_back = _asked_back(turn, event)
+    if asked_back is not None:
+        turn.drop_pending(
+            name=asked_back.id, how="You have changed your message: nothing is recorded by this any more."
+        )
+        if not isinstance(asked_back.ask, TakeReading):
+            turn.tell("You changed the message that I asked about; nothing is recorded. Send it as a new message.")
+            return
     found = _origin(turn, event.message)
     if found is None:
         _unanswering(turn, event)
+        if asked_back is not None and turn.outcome == "ignored":
+            turn.outcome, turn.reason = "accepted", None
         return
     session, round_ = found
     if any(
@@ -114,6 +124,15 @@ def edited(turn: Turn, event: MessageEdited) -> None:
     explicit = {n: r for n, r in changed.items() if n not in taken}  # the rest was never named in the new text (CA-3)
     session, round_, done = intake.record(turn, session, round_, explicit, (*fresh, *taken), person, event.ref)
     intake.echo(turn, session, round_, done, reading)
+
+
+def _asked_back(turn: Turn, event: MessageEdited) -> Pending | None:
+    """What was asked back about the words that this edit replaces: a yes would record what is not said any more."""
+    for pending in turn.state.pending:
+        about = isinstance(pending.ask, TakeReading | TakeSeveral | PickNumber | PickRound)
+        if about and pending.ref.id == event.message and pending.asked_of == event.person.id and not event.unchanged:
+            return None if pending.ref.quote == event.ref.quote else pending
+    return None
 
 
 def _changes(turn: Turn, round_: Round, reading: Reading, event: MessageEdited) -> dict[int, ItemReading]:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
+from itertools import islice
 from typing import Any
 
 from bot.core import view
 from bot.core.events import ButtonPressed, MessageReceived
-from bot.core.flows import hours
+from bot.core.flows import hours, replying
 from bot.core.flows.words import pleasantry, puts_off
 from bot.core.model import MessageRef, Person
 from bot.core.moments.expression import MISTAKEN, Expression
 from bot.core.moments.resolve import Moment, on_the_wall, resolve
 from bot.core.moments.wish import Wish, find, moment_in, only_moment
 from bot.core.moments.zones import in_words, span_in_words
+from bot.core.patterns import regex
 from bot.core.replies.reading import Reading
 from bot.core.state import PutOff, Reminded, Round, Session
 from bot.core.turn import Turn
@@ -37,6 +39,23 @@ def _ends_in_letter(rest: str) -> bool:
     """ "A", "ok, A", "a please": a small word of some language, and an answer all the same. Not "thanks a lot"."""
     words = [word.strip(".,;:!()") for word in rest.split()]
     return any(len(word) == 1 and word.isalpha() and word.isascii() for word in (words[0], words[-1]))
+
+
+_BREAK = regex(r"[:,;.\n，、：；。]|\s[-–—]\s")
+_BREAKS = 4  # looked at; a time has one or two itself: "tomorrow, 9:30: 1 A"
+
+
+def wish_before(turn: Turn, round_: Round, text: str) -> Wish | None:
+    """A bare moment in front of answers: "tomorrow at 9: 1 A". The answers are the rest."""
+    for mark in islice(_BREAK.finditer(text), _BREAKS):
+        said, rest = only_moment(text[: mark.start()], turn.book.times), text[mark.end() :].strip()
+        if said is None:
+            continue
+        reading = replying.read(turn, round_, rest, decoded=True)
+        chosen = reading.shaped or all(item.key != "other" for item in reading.answers.values())
+        if chosen and not reading.errors and (reading.answers or reading.accepted):
+            return Wish(text[: mark.start()].strip(), said, rest)
+    return None
 
 
 def wish_behind(turn: Turn, round_: Round, text: str, reading: Reading) -> Wish | None:

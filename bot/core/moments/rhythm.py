@@ -8,7 +8,8 @@ from typing import Final
 from bot.core.patterns import regex
 
 _SPAN: Final = regex(
-    r"(\d{1,2})(?:[:.h](\d{2}))?\s*(am|pm)?\s*(?:-|–|—|to|until|bis)\s*(\d{1,2})(?:[:.h](\d{2}))?\s*(am|pm)?",
+    r"(?:from\s|von\s)?\s*(\d{1,2})(?:[:.h](\d{2}))?\s*(am|pm|h|uhr)?\s*(?:-|–|—|to|until|bis)"
+    r"\s*(\d{1,2})(?:[:.h](\d{2}))?\s*(am|pm|h|uhr)?",
     re.IGNORECASE,
 )
 _EVERY: Final = regex(r"(?:every\s+)?(\d{1,3})\s*(h|hour|hours|d|day|days)", re.IGNORECASE)
@@ -26,7 +27,7 @@ LONGEST: Final = 31 * 24  # hours
 
 
 def quiet_hours(words: str) -> tuple[int, int] | None:
-    """`22:00-08:00`, `22-8`, `10pm to 7am` as minutes of the day; None for anything else, an empty span too."""
+    """`22:00-08:00`, `22-8`, `10pm to 7am`, `22h-8h` as minutes of the day; None for anything else, an empty span."""
     found = _SPAN.fullmatch(words.strip())
     if found is None:
         return None
@@ -36,7 +37,7 @@ def quiet_hours(words: str) -> tuple[int, int] | None:
 
 def _minutes(hour: str, minute: str | None, half: str | None) -> int | None:
     hours, minutes = int(hour), int(minute or 0)
-    if half is not None:
+    if half is not None and half.lower().endswith("m"):
         if not 1 <= hours <= 12:
             return None
         hours = hours % 12 + (12 if half.lower() == "pm" else 0)

@@ -321,3 +321,16 @@ async def until_real(condition) -> None:  # type: ignore[no-untyped-def]
     async with asyncio.timeout(10):
         while not condition():  # noqa: ASYNC110 - sockets of the real network
             await asyncio.sleep(0.005)
+
+
+async def test_p69_what_an_edit_began_is_edited_like_any_other(talk: Talk) -> None:
+    """b19. The first edit that names the bot is a request; the next one is an edit of it, and no new one."""
+    said = talk.ana.say("lit-review this", talk.triage)
+    await talk.settle()
+    talk.ana.edit(said, "@askfirst lit-review this")
+    await talk.settle()
+    talk.ana.edit(said, "@askfirst lit-review this, please")
+    await talk.settle()
+    [state] = talk.opened()
+    assert len(state.sessions) == 1
+    assert "as it was" in talk.words()[-1]

@@ -24,6 +24,7 @@ def broken(talk: Talk, value: str) -> dict[str, Any]:
         "channel": where,
         "container": {},
         "actions": [action],
+        "token": talk.server.app.verification,
     }
 
 
@@ -35,6 +36,7 @@ async def test_acts_without_an_id_do_not_take_each_others_place(talk: Talk) -> N
     await intake.take(broken(talk, "a:two"))
     kept = await talk.store.kept(SHELF)
     assert sorted("a:one" in words for words in kept.values()) == [False, True]
+    assert not any(talk.server.app.verification in words for words in kept.values())
     await intake.take(broken(talk, "a:two"))  # delivered again: the same one
     assert len(await talk.store.kept(SHELF)) == 2
 
@@ -56,6 +58,8 @@ ODD: tuple[Any, ...] = (
     },
     {"type": "event_callback", "event": {"type": "member_joined_channel", "channel": [], "user": {}}},
     {"type": "event_callback", "event": {"type": "channel_archive"}},
+    {"type": "event_callback", "event": {"type": ["message"]}},
+    {"type": "event_callback", "authorizations": 7, "event": {"type": "message", "attachments": 7}},
     {"type": "block_actions", "team": 7},
     {"type": "block_actions", "user": {"id": "U0ANA0001"}, "actions": "none"},
     {"type": "view_submission", "user": [], "view": []},

@@ -40,6 +40,21 @@ async def test_clarify_this_takes_a_message_as_a_request(talk: Talk) -> None:
     assert state.current.requester.id == f"slack:{talk.ana.id}"
 
 
+async def test_clarify_this_reads_an_alert_and_says_where_nothing_can_be_read(talk: Talk) -> None:
+    """Alerts come without text, their words in attachments; and whoever pressed must see that something happened."""
+    pager = talk.server.other_bot("Pager")
+    pager.join(talk.triage)
+    alert = pager.say("", talk.triage, more={"attachments": [{"title": "lit-review this", "text": "p99 &gt; 2 s"}]})
+    bare = pager.say("", talk.triage, more={"attachments": [{"image_url": "https://x.example/a.png"}]})
+    talk.ana.shortcut("clarify_this", on=alert)
+    await talk.settle()
+    [state] = talk.opened()
+    assert state.sessions[0].request.text == "lit-review this\np99 > 2 s"
+    talk.ana.shortcut("clarify_this", on=bare)
+    await talk.settle()
+    assert "no words in that message" in talk.ana.sees(talk.triage)[-1]
+
+
 async def test_pointing_at_words_never_answers(talk: Talk) -> None:
     """AU-3. With an intake open there, it is asked about; what the words say is no answer of anybody."""
     asked = await talk.begin()

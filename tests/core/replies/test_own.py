@@ -50,6 +50,13 @@ def test_words_about_answering_are_no_answer(text: str, form: str) -> None:
         "上司に相談してみます",
         "생각할 시간이 필요해요",
         "no clue what this is",
+        "one sec",
+        "sorry in a meeting",
+        "tomorrow i'll tell you",
+        "i'll let you know",
+        "morgen sag ich dir bescheid",
+        "mañana te digo",
+        "amanhã te falo",
     ],
 )
 def test_an_open_question_is_not_answered_by_putting_it_off(text: str) -> None:
