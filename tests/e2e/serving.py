@@ -72,15 +72,16 @@ class Serving:
         with closing(sqlite3.connect(self.database)) as connection:
             return connection.execute(sql).fetchall()
 
-    async def ready(self, *, code: int = 200) -> dict[str, Any]:
-        """The first /readyz that answers so."""
+    async def ready(self, *, code: int = 200, telegram: str | None = None) -> dict[str, Any]:
+        """The first /readyz that answers so, and names this state of Telegram."""
         async with httpx.AsyncClient(base_url=f"http://127.0.0.1:{self.port}", trust_env=False) as client:
             async with asyncio.timeout(BUSY):
                 while True:
                     try:
                         answer = await client.get("/readyz", timeout=10)
-                        if answer.status_code == code:
-                            return dict(answer.json())
+                        told = dict(answer.json())
+                        if answer.status_code == code and telegram in (None, told.get("telegram", {}).get("state")):
+                            return told
                     except httpx.TransportError:
                         pass
                     await asyncio.sleep(0.02)

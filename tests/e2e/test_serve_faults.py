@@ -224,8 +224,9 @@ async def test_telegram_is_down_for_a_while(tmp_path: Path) -> None:
         await until(
             lambda: made.rows("SELECT 1 FROM outbox WHERE state = 'waiting' AND attempts > 0"), "failed tries"
         )
-        state = (await made.ready(code=503))["telegram"]
-        assert (state["ready"], state["state"]) == (False, "unreachable")
+        # A server that closes may first answer the poll under way as another poller's.
+        state = (await made.ready(code=503, telegram="unreachable"))["telegram"]
+        assert state["ready"] is False
         ana.say("/status")
         async with made.server.serve(port):
             await until(says(ana, "Handed to"), "the end")
