@@ -15,7 +15,7 @@ from collections import deque
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 ME = {
     "id": 7000000001,
@@ -86,6 +86,7 @@ class Server:
     def __init__(self) -> None:
         self.run: Run | None = None
         self.number = 1000
+        self.hook = ""
 
     def next_number(self) -> int:
         self.number += 1
@@ -101,6 +102,14 @@ class Server:
             return self.sent(method, body)
         if method == "getUpdates":
             return {"ok": True, "result": await self.poll(body)}
+        if method == "setWebhook":
+            given = json.loads(body) if body.startswith(b"{") else dict(parse_qsl(body.decode()))
+            self.hook = str(given["url"])
+        if method == "getWebhookInfo":
+            return {
+                "ok": True,
+                "result": {"url": self.hook, "has_custom_certificate": False, "pending_update_count": 0},
+            }
         return {"ok": True, "result": ME if method == "getMe" else True}
 
     def sent(self, method: str, body: bytes) -> Any:
