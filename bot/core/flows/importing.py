@@ -105,7 +105,7 @@ def _session(turn: Turn, found: Document, digest: str) -> Session:
         pack=turn.pack.name,
         policy="spec",
         workflow=spec.WORKFLOW,
-        stage=Between(),
+        stage=Between(waits="escalation" if found.escalated else "go"),
         spec=state,
         settled=tuple(_settled(row) for row in found.settled),
         dropped=tuple(_left(turn, n, q) for n, questions in found.unanswered.items() for q in questions),
@@ -131,6 +131,7 @@ def _run(turn: Turn, found: Document, groups: dict[Group, list[Told]], number: i
         status="completed" if done else "started",
         started_at=turn.at,
         completed_at=turn.at if done else None,
+        escalated=found.escalated and number == found.phase,
     )
 
 
@@ -224,6 +225,8 @@ def _recorded(turn: Turn, session: Session, found: Document, digest: str) -> Ses
         _of_scope(turn, session, number)
         if number in found.done:
             _entry(turn, session, "phase_completed", number, run=run.run)
+    if found.escalated:
+        _entry(turn, session, "clarification_escalation", found.phase)
     return session
 
 

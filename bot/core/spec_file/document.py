@@ -47,11 +47,12 @@ def _document(fields: Fields, data: object) -> Document | None:
     ):  # the phase that confirms the scope is not done without it (SC-3)
         held_back.add(CONFIRMED_IN)
     count = context.get("injection_incidents", 0)
+    phase = _phase(fields.phase(fields.part(data, "phase").get("current", 1), "phase.current"), lock)
     return Document(
         name=fields.text(meta, "meta.feature_name"),
         tier=fields.tier(meta.get("complexity_tier"), "meta.complexity_tier"),
         request=fields.text(meta, "meta.request", empty=True),
-        phase=_phase(fields.phase(fields.part(data, "phase").get("current", 1), "phase.current"), lock),
+        phase=phase,
         requester=fields.text(meta, "meta.requester"),
         requester_name=fields.text(meta, "meta.requester_name", empty=True),
         clarifications=answers,
@@ -66,6 +67,7 @@ def _document(fields: Fields, data: object) -> Document | None:
         open_points=read_points(fields, context),
         earlier_requests=fields.texts(context, "context.earlier_requests"),
         incidents=count if isinstance(count, int) and count > 0 else 0,
+        escalated=_escalated(gates, phase, data.get("audit_log")),
         was=meta.get("session") if isinstance(meta.get("session"), str) else None,
     )
 
@@ -80,6 +82,16 @@ def _gate(gates: Mapping[str, Any], number: int) -> Mapping[str, Any]:
 
 def _approved(gates: Mapping[str, Any], number: int) -> bool:
     return _gate(gates, number).get("status") == "approved"
+
+
+def _escalated(gates: Mapping[str, Any], number: int | None, log: object) -> bool:
+    """Told by the phase's gate, or by the file's own log, in which a way out has to follow (RD-7)."""
+    told = [v for v in _listed(_gate(gates, number or 1).get("violations")) if isinstance(v, Mapping)]
+    closed = any(violation.get("code") == "escalated" for violation in told)
+    rows = [row for row in _listed(log) if isinstance(row, Mapping) and row.get("phase") == number]
+    ways = [row.get("details") for row in rows if row.get("event") == "clarification_escalation"]
+    details = ways[-1] if ways else None
+    return closed or (isinstance(details, Mapping) and details.get("way") in (None, "revise"))
 
 
 def _run(gates: Mapping[str, Any], number: int) -> ToldRun | None:

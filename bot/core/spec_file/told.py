@@ -150,4 +150,5 @@ class Document(Model):
     open_points: tuple[ToldPoint, ...]
     earlier_requests: tuple[str, ...]
     incidents: int
+    escalated: bool  # the present phase waits for one of the ways out of an escalation
     was: str | None  # the session that it was exported from

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
+import pytest
+
 from bot.core.events import RaisedSignal, SignalsRaised
 from bot.core.spec_record import spec_state
 from tests.core.spec.talk import DISCOVERED, SpecTalk
+from tests.core.spec.test_gate import both
+from tests.core.spec.test_import import audited, imported
 
 
 def raises(talk: SpecTalk, *said: str) -> None:
@@ -42,3 +49,39 @@ def test_an_earlier_phase_again_is_a_way_out_and_the_escalation_stays_counted() 
     gate = spec_state(talk.session, "x")["gates"]["phase_2"]
     assert gate["run"] == 2
     assert gate["intake_clarifications"]["escalated"] is True
+
+
+ESCALATED = [{"code": "escalated"}]
+CHOSEN = {"event": "clarification_escalation", "phase": 1, "actor": "x:ana", "details": {"way": "carry"}}
+
+
+@pytest.mark.parametrize(
+    ("violations", "log", "codes"),
+    [
+        (ESCALATED, None, ["escalated"]),
+        ([], [], ["escalated"]),  # the file's own log knows better
+        (["escalated", None], [], ["escalated"]),
+        ([], [CHOSEN], []),
+        ([], None, []),
+    ],
+)
+def test_an_escalation_waits_in_the_imported_specification_as_well(
+    violations: list[Any], log: list[Any] | None, codes: list[str]
+) -> None:
+    """RD-7 CA-6 An export and an import are no way out of it."""
+    talk = SpecTalk()
+    talk.ana(*DISCOVERED)
+    raises(talk, "one", "two")
+    talk.ana("/continue")
+    made = json.loads(json.dumps(spec_state(talk.session, "x")))
+    assert [v["code"] for v in made["gates"]["phase_1"]["violations"]] == ["escalated"]
+    made["gates"]["phase_1"]["violations"] = violations
+    if log is not None:
+        made = audited(made, talk)
+        made["audit_log"] += log
+    again = imported(made)
+    assert both(again, 1) == codes
+    assert (again.session.stage.waits == "escalation") is bool(codes)  # type: ignore[union-attr]
+    if codes:
+        again.ana("/continue")
+        assert both(again, 1) == codes

@@ -196,7 +196,7 @@ def test_every_mistake_is_told_at_once_with_its_path() -> None:
 
 
 def audited(document: dict[str, Any], talk: SpecTalk) -> dict[str, Any]:
-    entries = [{"event": r.event, "details": r.details} for r in talk.records if r.kind == "audit"]
+    entries = [{"event": r.event, "phase": r.phase, "details": r.details} for r in talk.records if r.kind == "audit"]
     return {**document, "audit_log": json.loads(json.dumps(entries))}
 
 
