@@ -277,7 +277,7 @@ def _new_in_play(spec: Spec, run: Run, playbook: Playbook) -> list[Entry]:
 def escalation_why(session: Session, found: Score) -> str:
     """One sentence: why more questions do not help here (RD-7)."""
     spec = spec_of(session)
-    made = phase(spec.phase).artefact
+    waits = phase(spec.phase).waits
     if found.action == "escalate":
-        return f"Too much is unclear to settle it by asking here; the {made} waits."
-    return f"Its three rounds are used up and something is still open; a fourth is not asked, and the {made} waits."
+        return f"Too much is unclear to settle it by asking here; {waits}."
+    return f"Its three rounds are used up and something is still open; a fourth is not asked, and {waits}."

@@ -130,8 +130,7 @@ def refuse(turn: Turn, session: Session, number: int, person: Person | None, ask
     )  # fmt: skip
     by = {"actor": asker} if person is None and asker.startswith("agent:") else {}
     turn.records[-1] = turn.records[-1].model_copy(update={"phase": number, **by})
-    made = phase(number).artefact
-    lines = [f"The gate of {spec_view.name_of(number)} is closed; the {made} waits.", *_listed(gate.violations)]
+    lines = [f"The gate of {spec_view.name_of(number)} is closed; {phase(number).waits}.", *_listed(gate.violations)]
     spec = spec_of(session)
     if spec.phase != number:
         turn.tell(*lines, f"/jump {number} goes there.", session=session)
@@ -184,6 +183,7 @@ def way_out(turn: Turn, session: Session, choice: str, person: Person, ref: Mess
     spec = spec_of(session)
     kinds = ("rerun", "revise", "carry") if spec.phase > 1 else ("revise", "carry")
     kind = kinds[int(choice) - 1]
+    turn.drop_pending(session=session.id)
     close_card(turn, session, f"✔ {choice}")
     if session.round is not None:
         session = turn.put_round(session, session.round.model_copy(update={"escalated": False}))
