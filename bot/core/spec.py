@@ -61,6 +61,8 @@ def brief(text: str) -> str:
     return text[hit.end() :].strip() if (hit := COMMAND.match(text)) is not None else text.strip()
 
 
+CARRIED: Final = "Carried on as an open point, on a person's word."  # why a question is not asked (RD-7)
+
 # The fields of the locked scope that a person can change, and how they are called in chat.
 SCOPE_FIELDS: Final[Mapping[str, str]] = {
     "complexity_tier": "tier",

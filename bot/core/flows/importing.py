@@ -10,10 +10,10 @@ from bot.core import spec_view, view
 from bot.core.capture import audit_of, clarification, iso
 from bot.core.events import SpecImported, import_reference
 from bot.core.flows import phases, spec
-from bot.core.flows.banks import bank
+from bot.core.flows.banks import bank, look_again
 from bot.core.flows.imported_scope import contradictions, lock_of
 from bot.core.model import Answer, MessageRef, Person, Question
-from bot.core.slots import spec_of
+from bot.core.slots import rounds_of, spec_of
 from bot.core.spec import LAST, Note, OpenPoint, PointAct, Run, Spec, brief, phase
 from bot.core.spec_file import Document, Mistake, Told, read
 from bot.core.state import Between, Dropped, Item, Request, Round, Session, Settled
@@ -36,6 +36,7 @@ def imported(turn: Turn, event: SpecImported) -> None:
     turn.set(counted=session.number)
     session = turn.put(session)
     session = _recorded(turn, session, found, event.digest)
+    session = _still_to_ask(turn, session)
     count = spec_view.plural(len(found.clarifications), "answer")
     turn.tell(
         f"Read in: the specification “{found.name}” (#{session.number}), {spec_view.name_of(found.phase)}.",
@@ -132,6 +133,7 @@ def _run(turn: Turn, found: Document, groups: dict[Group, list[Told]], number: i
         started_at=turn.at,
         completed_at=turn.at if done else None,
         escalated=found.escalated and number == found.phase,
+        carried=told.carried if told else False,
     )
 
 
@@ -157,6 +159,18 @@ def _left(turn: Turn, number: int, question: str) -> Dropped:
     topic = next((e.question.topic for e in entries if e.question.id == question), question)
     reason = "It was asked and not answered before the export."
     return Dropped(question=question, topic=topic, reason=reason, later=True, phase=number)
+
+
+def _still_to_ask(turn: Turn, session: Session) -> Session:
+    """What the present phase has not asked yet waits for its next round here as well (RD-4)."""
+    if not rounds_of(session, spec_of(session).phase):
+        return session
+    left = [d for d in session.dropped if d.later]
+    session = look_again(turn, session)
+    known = {d.question for d in session.dropped}
+    return turn.put(
+        session.model_copy(update={"dropped": (*session.dropped, *(d for d in left if d.question not in known))})
+    )
 
 
 def _round(turn: Turn, session: Session, number: int, group: Group, told: list[Told]) -> Round:

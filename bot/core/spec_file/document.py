@@ -98,7 +98,8 @@ def _run(gates: Mapping[str, Any], number: int) -> ToldRun | None:
     run, since = (_gate(gates, number).get(key) for key in ("run", "run_since"))
     if not isinstance(run, int) or isinstance(run, bool) or run < 1:
         return None
-    return ToldRun(run=run, since=since if isinstance(since, int) else None)
+    carried = _gate(gates, number).get("carried_on") is True
+    return ToldRun(run=run, since=since if isinstance(since, int) else None, carried=carried)
 
 
 def _unanswered(

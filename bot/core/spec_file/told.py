@@ -119,10 +119,14 @@ class ToldPoint(Model):
 
 
 class ToldRun(Model):
-    """How often a phase was begun, and the first round of the last time (`Told.run_round`)."""
+    """How often a phase was begun, and the first round of the last time (`Told.run_round`).
+
+    `carried`: a person went on with open points in it.
+    """
 
     run: int = 1
     since: int | None = None
+    carried: bool = False
 
 
 class Document(Model):

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.core.effects import Audit, Clarification
-from bot.core.events import SpecImported
+from bot.core.events import RaisedSignal, SignalsRaised, SpecImported
 from bot.core.gate import check, of_record
 from bot.core.spec_evidence import gate_of
 from bot.core.spec_file import Document, read
@@ -104,6 +104,33 @@ def test_what_was_open_at_the_export_is_asked_again() -> None:
     again = imported(made)
     again.ana("/resume 1", "/continue")
     assert "Evidence that counts as enough" in again.heard
+
+
+def test_what_was_left_for_a_later_round_is_asked_after_an_import_as_well() -> None:
+    """RD-4 AU-1 A file that was exported between two rounds of a phase loses none of its questions."""
+    talk = SpecTalk(short=False)
+    talk.ana("/spec Refunds", "1: A, rest default")
+    left = {d.question for d in talk.session.dropped if d.later}
+    assert left
+    again = SpecTalk(short=False)
+    again.happens(SpecImported(document=json.loads(json.dumps(spec_state(talk.session, "x"))), digest="ab" * 32))
+    assert {d.question for d in again.session.dropped if d.later} == left
+    again.ana("/resume 1", "/continue")
+    assert "Screens that it must serve" in again.heard
+
+
+def test_what_was_carried_on_is_not_asked_after_an_import_either() -> None:
+    """RD-7 AU-1"""
+    talk = SpecTalk(short=False)
+    talk.ana("/spec Refunds", "1: A, rest default")
+    signals = tuple(RaisedSignal(kind="diverging", said=words, evidence="line 3") for words in ("one", "two"))
+    talk.happens(SignalsRaised(session=talk.session.id, raised_by="agent:writer", signals=signals))
+    talk.ana("/continue", "2: we know after the pilot")
+    again = SpecTalk(short=False)
+    again.happens(SpecImported(document=json.loads(json.dumps(spec_state(talk.session, "x"))), digest="ab" * 32))
+    assert again.spec.present.carried
+    again.ana("/resume 1", "/continue")
+    assert again.spec.phase == 2
 
 
 def change(path: str, value: Any) -> dict[str, Any]:
