@@ -63,7 +63,7 @@ _MARKED = regex(
 
 
 def only_marked(text: str) -> bool:
-    """Whether all of the text stands in quotation marks or is code: somebody else's words, none of one's own (AU-3)."""
+    """Whether all of the text stands in quotation marks or is code: somebody else's words alone (AU-3)."""
     return _MARKED.fullmatch(text.strip()) is not None
 
 

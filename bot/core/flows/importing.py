@@ -2,6 +2,7 @@
 
 The store stamps its own times; what the file claims stands beside them. A file that names an illegal way of choosing,
 a time that can not be, or a scope that its own answers contradict, is refused whole, and nothing of it is written.
+A file without an audit log proves no answer: see `flows.unproven`.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from bot.core import spec_view, view
 from bot.core.capture import audit_of, clarification, iso
 from bot.core.events import SpecImported, import_reference
-from bot.core.flows import phases, spec
+from bot.core.flows import phases, spec, unproven
 from bot.core.flows.banks import bank, look_again
 from bot.core.flows.imported_scope import contradictions, lock_of
 from bot.core.model import Answer, MessageRef, Person, Question
@@ -33,14 +34,18 @@ def imported(turn: Turn, event: SpecImported) -> None:
     if wrong:
         _refused(turn, event, wrong)
         return
+    if not found.proven:
+        session = unproven.known_only(turn, session)
     turn.set(counted=session.number)
     session = turn.put(session)
     session = _recorded(turn, session, found, event.digest)
     session = _still_to_ask(turn, session)
     count = spec_view.plural(len(found.clarifications), "answer")
+    here = spec_view.name_of(spec_of(session).phase)
+    marked = f"{count}, marked as imported; the times are as the file claims them."
     turn.tell(
-        f"Read in: the specification “{found.name}” (#{session.number}), {spec_view.name_of(found.phase)}.",
-        f"{count}, marked as imported; the times are as the file claims them.",
+        f"Read in: the specification “{found.name}” (#{session.number}), {here}.",
+        *((marked,) if found.proven else unproven.words(found)),
         f"/resume {session.number} goes on with it.",
         session=session,
     )
@@ -220,9 +225,11 @@ def _item(told: Told, number: int, turn: Turn) -> Item:
 def _recorded(turn: Turn, session: Session, found: Document, digest: str) -> Session:
     """The clarifications, and the entries that tie each to what the file says of it."""
     claims = found.lock.claimed if found.lock is not None else {}
+    told: dict[str, object] = {} if found.proven else {"unproven": unproven.rows(found)}
     turn.audit(
         "import.accepted", session, None,
-        digest=digest, was=found.was, clarifications=len(found.clarifications), claimed=claims,
+        digest=digest, was=found.was, clarifications=len(found.clarifications) if found.proven else 0,
+        claimed=claims, **told,
     )  # fmt: skip
     if found.tier is not None:
         turn.audit("tier_set", session, None, tier=found.tier, imported=True)
@@ -234,12 +241,14 @@ def _recorded(turn: Turn, session: Session, found: Document, digest: str) -> Ses
             if round_.number == run.since and run.run > 1:
                 _entry(turn, session, "phase_rerun", number, run=run.run)
             _of_round(turn, session, round_)
-        if number in found.unanswered:  # what was asked and not answered is asked in a run of its own (CA-6)
+        if (
+            found.proven and number in found.unanswered
+        ):  # what was asked and not answered is asked in a run of its own (CA-6)
             session = _again(turn, session, number)
         _of_scope(turn, session, number)
-        if number in found.done:
+        if run.status == "completed":
             _entry(turn, session, "phase_completed", number, run=run.run)
-    if found.escalated:
+    if found.proven and found.escalated:
         _entry(turn, session, "clarification_escalation", found.phase)
     return session
 

@@ -133,8 +133,10 @@ class Document(Model):
     """A file that can be read in.
 
     `done` are the phases that it says are approved and whose answers it holds: a phase that it only claims to be
-    approved is asked again.
+    approved is asked again. `proven`: it has an audit log, by which its answers were held.
     """
+
+    proven: bool
 
     name: str
     tier: int | None
