@@ -7,6 +7,8 @@ A file without an audit log proves no answer: see `flows.unproven`.
 
 from __future__ import annotations
 
+from typing import Any
+
 from bot.core import spec_view, view
 from bot.core.capture import audit_of, clarification, iso
 from bot.core.events import SpecImported, import_reference
@@ -225,7 +227,7 @@ def _item(told: Told, number: int, turn: Turn) -> Item:
 def _recorded(turn: Turn, session: Session, found: Document, digest: str) -> Session:
     """The clarifications, and the entries that tie each to what the file says of it."""
     claims = found.lock.claimed if found.lock is not None else {}
-    told: dict[str, object] = {} if found.proven else {"unproven": unproven.rows(found)}
+    told: dict[str, Any] = {} if found.proven else {"unproven": unproven.rows(found)}
     turn.audit(
         "import.accepted", session, None,
         digest=digest, was=found.was, clarifications=len(found.clarifications) if found.proven else 0,
