@@ -7,6 +7,7 @@ import re
 from bot.core import scope, spec_view, view
 from bot.core.events import MessageReceived
 from bot.core.flows import (
+    amending,
     injection,
     intake,
     phases,
@@ -24,6 +25,7 @@ from bot.core.model import Material, MessageRef, Person
 from bot.core.own_words import only_marked, unquoted
 from bot.core.patterns import regex
 from bot.core.replies.phrases import PhraseBook
+from bot.core.replies.tokens import tokenize
 from bot.core.slots import spec_of
 from bot.core.spec import CONFIRMED_IN
 from bot.core.state import Between, Session
@@ -197,6 +199,9 @@ def _going(
     round_ = session.round
     if round_ is not None and round_.items and event is not None:
         reading = replying.read(turn, round_, said, event.decoded)
+        if reading.answers and reading.shaped and not intake.on_the_table(session, round_):
+            amending.propose(turn, session, round_, reading, person, ref)  # its phase is done (RD-13)
+            return
         if reading.answers and reading.shaped:
             session, round_, done = intake.record(turn, session, round_, reading.answers, (), person, ref)
             intake.echo(turn, session, round_, done, reading)
@@ -245,21 +250,45 @@ def _settled(turn: Turn, session: Session, said: str, word: str | None, person: 
         turn.tell("Settled.", *told, phases.ahead(turn, session).words, session=session)
         return
     rows = [s for s in session.settled if s.phase == spec_of(session).phase]
-    found = _NUMBER.fullmatch(said)
-    number = int(found[1]) if found else next((n for n, s in enumerate(rows, 1) if _names(said, s.topic)), None)
-    if number is None or not 1 <= number <= len(rows):
+    numbers, beside = _numbers(said, turn.book.phrases)
+    numbers = numbers or tuple(n for n, s in enumerate(rows, 1) if _names(said, s.topic))
+    if not numbers or not all(1 <= n <= len(rows) for n in numbers):
         listed = f"1–{len(rows)}" if rows else "y"
         turn.tell(f"Write y, or the number of what is not right ({listed}).", session=session)
         return
     run = spec_of(session).present
-    run = run.model_copy(update={"doubted": (*run.doubted, rows[number - 1].question)})
-    turn.redraw(
-        round_.card, spec_view.lines(view.heading(round_, ""), f"✔ {number} is asked instead."), session, round_
-    )
+    run = run.model_copy(update={"doubted": (*run.doubted, *(rows[n - 1].question for n in numbers))})
+    listed = ", ".join(str(n) for n in numbers) + (" is" if len(numbers) == 1 else " are")
+    turn.redraw(round_.card, spec_view.lines(view.heading(round_, ""), f"✔ {listed} asked instead."), session, round_)
     session = turn.put_round(session, round_.model_copy(update={"closed_at": turn.at}))
-    spec.phase_audit(turn, session, "round.closed", person, ref, round=round_.nth, confirmed=True, corrected=number)
+    spec.phase_audit(turn, session, "round.closed", person, ref, round=round_.nth, confirmed=True, corrected=numbers)
     session = phases.keep(turn, session, spec_of(session).with_run(run))
+    if beside:
+        turn.tell(f"“{view.shortened(beside)}” is no answer yet: here the options are.", session=session)
     spec.surface(turn, session, round_.trigger)
+
+
+def _numbers(said: str, book: PhraseBook) -> tuple[tuple[int, ...], str]:
+    """The numbers with which a message begins ("1 and 3 are wrong", "2-4"), and what is given as their answer."""
+    tokens = tokenize(said)
+    found: list[int] = []
+    at, until = 0, False
+    while at < len(tokens):
+        token = tokens[at]
+        if token.kind == "num":
+            found += range(found[-1] + 1, token.value + 1) if until and found and token.value < 100 else [token.value]
+            until = False
+        elif token.kind == "mark" and token.fold == "-" and found:
+            until = at + 1 < len(tokens) and tokens[at + 1].kind == "num"
+        elif token.kind not in ("mark", "line", "para"):
+            known = book.at(tokens, at)
+            length = max((n for name, (n, _) in known.items() if name in ("and", "item")), default=0)
+            if not length:
+                break
+            at += length - 1
+        at += 1
+    given = found and at and at < len(tokens) and tokens[at - 1].fold in (":", "=", "->")
+    return tuple(dict.fromkeys(found)), said[tokens[at].start :] if given else ""
 
 
 def _names(said: str, topic: str) -> bool:

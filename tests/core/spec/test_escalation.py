@@ -149,3 +149,13 @@ def test_a_yes_to_a_way_that_is_no_longer_offered_chooses_nothing() -> None:
     talk = escalated()
     talk.ana("2 screens are enough", "no", "yes")
     assert talk.session.stage.waits == "escalation"  # type: ignore[union-attr]
+
+
+def test_an_edit_of_the_words_that_were_asked_about_takes_the_question_back() -> None:
+    """RD-13 RD-7 A yes would choose what is not said any more."""
+    talk = escalated()
+    said = f"u{talk.acts + 1}"
+    talk.ana("2 screens are enough")
+    talk.edits("ana", said, "let us talk about it")
+    talk.ana("yes")
+    assert not [e for e in talk.audited("clarification_escalation") if e.details.get("way")]
