@@ -97,7 +97,8 @@ def round_message(
         return
     if (after := replying.apply(turn, session, round_, reading, person, ref)) is not None:
         if wish is not None and after.stage.kind == "asking" and after.round is not None:
-            putting_off.keep(turn, after, after.round, wish, person, ref, beside=True)
+            noted = wish.words in (reading.note, *(item.note for item in reading.answers.values()))
+            putting_off.keep(turn, after, after.round, wish, person, ref, beside=True, noted=noted)
         return
     if event.materials and not event.text.strip():
         still = view.still_open(round_, turn.policy(session).bulk_accept)

@@ -39,6 +39,7 @@ WORD_CLASSES: Final[Mapping[str, str]] = {
     "open": "ends it, after the number: open",
     "unsure": "no opinion: not sure, don't know",
     "later": "one question put off: hold, need to ask",
+    "waiting": "an answer that has to wait, and nothing else is said: we'll see, next week, on holiday",
     "take_up": "takes a question up, before its number and a time: I'll do, come back to",
     "theirs": "leaves a question to somebody else, at the end of it: the client decides",
     "consult": "leaves a question to somebody else, before a name: ask",
