@@ -143,7 +143,7 @@ def _waiting(turn: Turn, word: str) -> Session | None:
         return None
     paused = [s for s in turn.state.sessions if _open_spec(s)]
     over = [s for s in turn.state.sessions if s.spec is not None] if word == "show" else []
-    return (paused or over or [None])[-1]
+    return next(reversed(paused or over), None)
 
 
 def _resumed(turn: Turn, session: Session, person: Person, ref: MessageRef) -> None:
