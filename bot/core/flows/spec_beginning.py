@@ -66,6 +66,10 @@ def said(turn: Turn, session: Session, text: str, person: Person, ref: MessageRe
         _named(turn, turn.put(session.model_copy(update={"request": request})), person, ref)
 
 
+def cancels(words: str, book: PhraseBook) -> bool:
+    return read_reply(words, (_OPEN,), book, decoded=True).kind == "cancel"
+
+
 def is_request(words: str, book: PhraseBook) -> bool:
     """Whether words say what it is about: not "cancel", "later", thanks, or an answer meant for a round."""
     reading = read_reply(words, (_OPEN,), book, decoded=True)

@@ -20,7 +20,7 @@ from bot.core.flows import (
     spec_ways,
     threads,
 )
-from bot.core.flows.words import carries_on, pleasantry, puts_off, yes_or_no
+from bot.core.flows.words import carries_on, pleasantry, puts_off, words_of, yes_or_no
 from bot.core.model import Material, MessageRef, Person
 from bot.core.own_words import only_marked, unquoted
 from bot.core.patterns import regex
@@ -168,12 +168,23 @@ def choose(
         case "escalation":
             spec_ways.choose(turn, session, said, person, ref)
         case "input":
-            if len(said) < 4 or word is not None or not spec_beginning.is_request(said, turn.book.phrases):
+            if word == "no" or _turns_back(said, turn.book.phrases):
+                spec_steps.back_to_the_ways(turn, session, person, ref)
+            elif len(said) < 4 or word is not None or not spec_beginning.is_request(said, turn.book.phrases):
                 turn.tell("That is no request yet.", spec_steps.INPUT, session=session)
             else:
                 spec_steps.revised(turn, session, said, person, ref)
         case "name":
             spec_beginning.said(turn, session, said, person, ref)
+
+
+def _turns_back(said: str, book: PhraseBook) -> bool:
+    """ "cancel", "go back", "never mind", and nothing else: of the way that was chosen, not of the specification."""
+    return (
+        said.casefold().strip(" .!") in ("back", "never mind", "nevermind")
+        or words_of(said, book, "undo", "to_bot") is not None
+        or spec_beginning.cancels(said, book)
+    )
 
 
 def _going(
@@ -252,9 +263,11 @@ def _settled(turn: Turn, session: Session, said: str, word: str | None, person: 
     rows = [s for s in session.settled if s.phase == spec_of(session).phase]
     numbers, beside = _numbers(said, turn.book.phrases)
     numbers = numbers or tuple(n for n, s in enumerate(rows, 1) if _names(said, s.topic))
-    if not numbers or not all(1 <= n <= len(rows) for n in numbers):
+    asks = said.rstrip().endswith(("?", "？"))
+    if asks or not numbers or not all(1 <= n <= len(rows) for n in numbers):
         listed = f"1–{len(rows)}" if rows else "y"
-        turn.tell(f"Write y, or the number of what is not right ({listed}).", session=session)
+        shown = [line for n, line in spec_view.settled_points(session) if asks and n in numbers]
+        turn.tell(*shown, f"Write y, or the number of what is not right ({listed}).", session=session)
         return
     run = spec_of(session).present
     run = run.model_copy(update={"doubted": (*run.doubted, *(rows[n - 1].question for n in numbers))})
