@@ -176,7 +176,16 @@ class Described(NamedTuple):
     unread: tuple[str, ...] = ()
 
 
-_BECAUSE = regex(r"[,;:]?\s*\b(?:because|since|as|'?cause|cuz|coz|bc|weil|porque|parce que)\b[ :]*", re.IGNORECASE)
+_BECAUSE_WORDS: Final = r"(?:because|since|as|'?cause|cuz|coz|bc|weil|porque|parce que)"
+_BECAUSE = regex(rf"[,;:]?\s*\b{_BECAUSE_WORDS}\b[ :]*", re.IGNORECASE)
+_BEGINS = regex(rf"\W*{_BECAUSE_WORDS}\b[\s:,]*", re.IGNORECASE)
+
+
+def reason(words: str) -> str:
+    """A reason without the word that begins it: "because it grew"."""
+    return _BEGINS.sub("", words, count=1).strip(" .,:;")
+
+
 _NAMES: Final = (
     (
         "out_of_scope",

@@ -73,11 +73,12 @@ def rationale(turn: Turn, session: Session, stage: Between, said: str, person: P
         turn.tell("Nothing is changed.", session=session)
         spec.ask_scope(turn, session)
         return
-    nothing = pleasantry(said, book) or carries_on(said, book) or yes_or_no(said, book) == "yes" or len(said) < 4
+    nothing = pleasantry(said, book) or carries_on(said, book) or yes_or_no(said, book) == "yes"
+    nothing = nothing or len(scope.reason(said)) < 4
     if nothing or puts_off(said, book) or said.endswith(("?", "？")) or unsure(said, book):
         turn.tell("A reason is needed, in your words; or write: no, to leave the scope as it is.", session=session)
         return
-    reason = said.removeprefix("because ").strip()
+    reason = scope.reason(said)
     changes = tuple(
         c.model_copy(update={"rationale": reason, "user_message_ref": f"{c.user_message_ref}; {reference(ref)}"})
         for c in stage.changes

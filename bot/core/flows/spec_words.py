@@ -192,7 +192,8 @@ def _going(
 ) -> None:
     """Between two steps: "go on", an answer changed, thanks; anything else is met with what could be done."""
     book = turn.book.phrases
-    if carries_on(said, book, agreeing=True):
+    asks = "?" in said or "？" in said  # "continue?" lets nothing through a gate
+    if carries_on(said, book, agreeing=True) and not asks:
         spec_steps.go_on(turn, session, person, ref)
         return
     ahead = phases.ahead(turn, session)
@@ -204,7 +205,7 @@ def _going(
         number = spec_of(session).phase
         turn.tell(f"{spec_view.name_of(number).capitalize()} is kept as it is.", ahead.words, session=session)
         return
-    if pleasantry(said, book):
+    if pleasantry(said, book) and not asks:
         turn.ignore("a pleasantry")
         return
     round_ = session.round

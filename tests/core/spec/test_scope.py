@@ -227,3 +227,21 @@ def test_words_that_give_no_reason_are_none(words: str) -> None:
     assert not talk.spec.lock.changes
     talk.ana("because the kiosk joins")
     assert [c.rationale for c in talk.spec.lock.changes] == ["the kiosk joins"]
+
+
+@pytest.mark.parametrize("words", ["", "because", "since", "because.", "please", "thanks!", "as", "weil"])
+def test_a_tier_is_not_changed_for_a_reason_that_says_nothing(words: str) -> None:
+    """SC-3"""
+    talk = SpecTalk()
+    made = talk.ana(*DISCOVERED, f"/tier 1 {words}")
+    assert made.outcome == "refused"
+    assert not talk.spec.lock.changes
+
+
+@pytest.mark.parametrize("words", ["continue?", "go on?", "next?", "shall we continue?"])
+def test_a_question_lets_no_work_through_a_gate(words: str) -> None:
+    """SP-2 RD-6 Nothing advances but by a person's word, and asking is none."""
+    talk = SpecTalk()
+    talk.ana(*DISCOVERED, words)
+    assert not talk.audited("gate_approved")
+    assert "/continue goes on to phase 2" in talk.heard
