@@ -33,6 +33,7 @@ _TURNS: Final = ("note", "limit", "contrast", "opener")
 _BEGIN: Final = ("speaker", "judged", "unknowing", "elsewhere", "to_bot", "closing")
 _WHOLE: Final = ("judged", "elsewhere", "to_bot")  # nothing but the question stands before them
 _WEIGHT: Final = ("question", "deferred", "reference", "unsure", "unclear")  # of several clauses
+_LEFT: Final = frozenset(("theirs", "not_mine"))
 _NAMING: Final = ("elsewhere", "not_mine")
 _FOLLOWS: Final = (
     "adverb",
@@ -216,7 +217,7 @@ def _ends(msg: Message, start: int, end: int) -> str:
         return ""
     short = end - start <= _LONGEST
     for k in range(max(start, end - 14), end):
-        found = msg.found(k)
+        found = msg.found[k]
         if not found:
             continue
         if msg.tokens[k].kind == "char":
@@ -225,7 +226,7 @@ def _ends(msg: Message, start: int, end: int) -> str:
                     k == start or name not in _WHOLE or _named(msg, start, k)
                 ):  # fmt: skip
                     return code
-        elif k > start and short and _left_to(msg, start, k, end):
+        elif k > start and short and not _LEFT.isdisjoint(found) and _left_to(msg, start, k, end):
             return "deferred"
     return ""
 

@@ -95,7 +95,7 @@ def _is_name(msg: Message, start: int, end: int) -> bool:
     inside = range(first, bisect_left(msg.tokens, end, lo=first, key=lambda t: _written(msg, t.start)))
     words = [i for i in inside if msg.tokens[i].kind == "word"]
     return bool(words) and not any(
-        msg.tokens[i].letter or msg.found(i) or msg.tokens[i].fold in msg.labelled for i in words
+        msg.tokens[i].letter or msg.found[i] or msg.tokens[i].fold in msg.labelled for i in words
     )
 
 

@@ -240,7 +240,7 @@ def _placed(msg: Message, i: int, end: int) -> bool:
 
 def _qualifies(msg: Message, i: int, end: int) -> bool:
     """ "Recommended retail price", "by default hidden": the word belongs to what follows, an own answer."""
-    return i < end and msg.tokens[i].kind == "word" and not msg.letter(i) and not msg.found(i)
+    return i < end and msg.tokens[i].kind == "word" and not msg.letter(i) and not msg.found[i]
 
 
 def _recommended(msg: Message, stop: int, end: int, slot: Slot, said: str) -> Value:
@@ -312,7 +312,7 @@ def _verdict(msg: Message, start: int, end: int, said: str) -> Value | None:
         if after < end and (msg.at("imperative", after, end) or msg.at("imperative", start, end) == stop):
             return None
         grown = after + 2 < end and msg.tokens[after].kind == "char" and msg.glued(after)
-        if grown and stop == msg.at("agree", start, end) and not (msg.found(after) or msg.found(after + 1)):
+        if grown and stop == msg.at("agree", start, end) and not (msg.found[after] or msg.found[after + 1]):
             return None  # 「確認ボタンを大きく」: the word is part of a longer one
         if after < end and msg.tokens[after].kind == "word" and not msg.any_at(
             ("note", "and", "polite", "filler", "lead", "for", "all", "hedge"), after, end
