@@ -223,13 +223,14 @@ def _take_item(msg: Message, sums: Sums, item: Statement, following: Statement |
         if slot is None:
             sums.unknown.append(number)
             continue
-        alike = (slot.form, slot.letters, slot.other, slot.recommended, slot.labels, slot.held)
         if spread:
             value = spread[n]
-        elif alike in read:
-            value = read[alike]
+        elif len(item.numbers) == 1:
+            value = _item_value(msg, item, start, end, slot)
         else:
-            value = read[alike] = _item_value(msg, item, start, end, slot)
+            alike = (slot.form, slot.letters, slot.other, slot.recommended, slot.labels, slot.held)
+            known = read.get(alike)
+            value = read[alike] = _item_value(msg, item, start, end, slot) if known is None else known
         if crowded and value.kind == "letter":
             value = Value("unclear", said=value.said)  # "1-4 B A C": letters for some of the numbers
         if item.hedged and value.kind == "letter":

@@ -229,6 +229,10 @@ class Message:
         """The positions in [start, end) where an option letter may stand."""
         return self.lettered[bisect_left(self.lettered, start) : bisect_left(self.lettered, end)]
 
+    def numbers_in(self, start: int, end: int) -> Sequence[int]:
+        """The positions in [start, end) where digits stand."""
+        return self.numeric[bisect_left(self.numeric, start) : bisect_left(self.numeric, end)]
+
     def limits(self, i: int) -> int:
         """Where words that narrow or condition an acceptance end; 0 if none begin at `i` ("after all" does not)."""
         stop = self.any_at(("limit", "conditional", "negative", "negate"), i)
@@ -308,7 +312,10 @@ class Message:
 
     def is_edge(self, i: int) -> bool:
         """Nothing more is said at `i`: end of message, line break or separator."""
-        return i >= self.count or self.is_break(i) or self.is_separator(i)
+        if i >= self.count:
+            return True
+        token = self.tokens[i]
+        return token.fold in SEPARATORS if token.kind == "mark" else token.kind in _BREAKS
 
     def is_quote(self, i: int) -> bool:
         token = self.tokens[i]

@@ -83,7 +83,7 @@ def postpones(msg: Message, start: int, end: int) -> bool:
     turned = False
     while i < end and (stop := msg.any_at(_TURNS, i, end)) and not msg.letter(i, end):
         i, turned = msg.skip_marks(stop, end, ","), True
-    if i >= end or (msg.is_mark(start, "(") and not turned) or any(t.kind == "num" for t in msg.tokens[i:end]):
+    if i >= end or (msg.is_mark(start, "(") and not turned) or msg.numbers_in(i, end):
         return False  # "…, but ask Tom about 2": on another question
     if parted and not turned and not msg.any_at(("speaker", "modal"), i, end):
         return False  # a new sentence, about the whole message

@@ -17,6 +17,7 @@ from bot.core.replies.letters import after_letter, corrected, lettered
 from bot.core.replies.message import Message
 from bot.core.replies.own import aside
 from bot.core.replies.reading import Slot
+from bot.core.replies.tokens import folded_labels
 from bot.core.replies.value import Value, letter_ends, note_of, skip_leads
 from bot.core.replies.words import worded
 
@@ -29,8 +30,11 @@ def read_value(msg: Message, start: int, end: int, slot: Slot, *, glued: bool = 
 
     Courtesy at the end ("…, thanks!") does not count, except that an own answer is kept as typed.
     """
-    if end == start + 1 and glued and _letter_alone(msg, start, slot):
-        return Value("letter", msg.tokens[start].letter, said=msg.words(start, end))
+    last = end
+    while last > start + 1 and (msg.is_mark(last - 1, ",;.!/|、。") or msg.is_break(last - 1)):
+        last -= 1
+    if last == start + 1 and (glued or msg.is_edge(last)) and _letter_alone(msg, start, slot):
+        return Value("letter", msg.tokens[start].letter, said=msg.words(start, last))
     bare = without_courtesy(msg, start, end)
     for i in msg.places("content", max(start + 2, bare - _FEW_WORDS), bare):
         if msg.is_mark(i - 1, ",.;") and msg.at("content", i, bare) == bare:  # "…, nothing to add"
@@ -69,7 +73,8 @@ def _letter_alone(msg: Message, i: int, slot: Slot) -> bool:
     """Whether one letter is all that was said, and it can mean nothing but that option."""
     token = msg.tokens[i]
     plain = token.letter in slot.letters and token.letter != slot.other and msg.letter(i) == token.letter
-    return plain and not msg.found[i] and token.fold not in msg.labelled and not msg.is_mark(i + 1, "?")
+    named = plain and (token.fold,) in folded_labels(slot.labels).texts
+    return plain and not named and not msg.found[i] and not msg.is_mark(i + 1, "?")
 
 
 def without_courtesy(msg: Message, start: int, end: int) -> int:
