@@ -49,12 +49,14 @@ def in_company(msg: Message, statements: Sequence[Statement]) -> list[Statement]
     below = [item for n, item in enumerate(items) if n and _signed(msg, items[n - 1].first, item)]
     dropped = [*dropped, *below]
     first = items[0].first if items else 0
-    spoken = sum(t.kind in ("word", "char") for t in msg.tokens[:first])
-    if items and spoken > _LONG_PROSE and (spoken > 4 * _LONG_PROSE or not items[0].on_line):
+    spoken = sum(t.kind in ("word", "char") for t in msg.tokens[:first]) if first > _LONG_PROSE else 0
+    if spoken > _LONG_PROSE and (spoken > 4 * _LONG_PROSE or not items[0].on_line):
         start = _list_below(msg, items)
         if start is None:
             return []
         dropped = items[: items.index(start)]
+    if not dropped:
+        return list(statements)
     gone = {id(s) for s in dropped}
     return [replace(s, kind="words") if id(s) in gone else s for s in statements]
 

@@ -252,16 +252,14 @@ def _own_end(msg: Message, sums: Sums, item: Statement, following: Statement | N
     if following is not None and following.kind != "words":
         return item.end
     slot = msg.by_number.get(item.numbers[0]) if item.numbers else None
-    for i in range(item.start + 1, item.end):
-        if msg.is_break(i) and slot is not None:
-            if any(msg.is_word(k) for k in range(item.start, i)) and (
-                read_value(msg, item.start, i, slot, glued=item.glued).kind in ("letter", "recommended", "skip")
-            ):
-                if msg.skip_decoration(i, item.end) < item.end:
-                    sums.notes.append(msg.words(i, item.end))
-                    sums.loose = True
-                return i
-            break
+    i = msg.break_in(item.start + 1, item.end)
+    if i < item.end and slot is not None and any(msg.is_word(k) for k in range(item.start, i)):
+        value = read_value(msg, item.start, i, slot, glued=item.glued)
+        if value.kind in ("letter", "recommended", "skip"):
+            if msg.skip_decoration(i, item.end) < item.end:
+                sums.notes.append(msg.words(i, item.end))
+                sums.loose = True
+            return i
     return item.end
 
 

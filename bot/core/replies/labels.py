@@ -79,15 +79,12 @@ def _near(typed: str, wanted: str) -> bool:
     allowed = 1 if len(wanted) < _LONG_WORD else _MOST_SLIPS
     if typed == wanted or abs(len(typed) - len(wanted)) > allowed or len(wanted) > _LONGEST - _MOST_SLIPS:
         return False
-    # Row by row the slips between the beginnings of both; so few only where both are about as long.
+    length = len(wanted) // (allowed + 1)  # as many slips leave one of one more parts as it is
+    if not any(wanted[k * length : (k + 1) * length] in typed for k in range(allowed + 1)):
+        return False
     row = list(range(len(wanted) + 1))
     for i, char in enumerate(typed, 1):
-        low, high = max(1, i - allowed), min(len(wanted), i + allowed)
-        before, row[low - 1] = row[low - 1], i if low == 1 else allowed + 1
-        fewest = row[low - 1]
-        for j in range(low, high + 1):
-            before, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, before + (char != wanted[j - 1]))
-            fewest = min(fewest, row[j])
-        if fewest > allowed:
-            return False
+        previous, row[0] = row[0], i
+        for j, other in enumerate(wanted, 1):
+            previous, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, previous + (char != other))
     return row[-1] <= allowed

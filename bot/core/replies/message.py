@@ -47,8 +47,8 @@ class Message:
         "_ahead",
         "_asked",
         "_clauses",
+        "_counted",
         "_lines",
-        "_number_ahead",
         "_places",
         "asides",
         "attached",
@@ -112,7 +112,7 @@ class Message:
         self.number_list: NumberList | None = None  # the one read last
         self._asked: list[bool] | None = None
         self._ahead: dict[tuple[str, ...], tuple[int, int]] = {}  # what `next` said last: from where, and where
-        self._number_ahead = (0, -1)  # the same of `number_after`
+        self._counted: list[int] | None = None  # where digits or a number in words begin
         self.fruitless = 0  # up to here no acceptance begins; keeps repeated words linear
         self._lines: list[tuple[int, int]] | None = None
         self._clauses: list[tuple[int, int]] | None = None
@@ -218,16 +218,19 @@ class Message:
 
     def number_after(self, i: int) -> int:
         """The first position from `i` on where digits or a number in words begin; `count` if none do."""
-        low, at = self._number_ahead
-        if not low <= i <= at:
-            k = bisect_left(self.numeric, i)
-            at = min(self.numeric[k] if k < len(self.numeric) else self.count, self.next(_IN_WORDS, i))
-            self._number_ahead = (i, at)
-        return at
+        if self._counted is None:
+            self._counted = sorted({*self.numeric, *(k for name in _IN_WORDS for k in self._places.get(name, ()))})
+        at = bisect_left(self._counted, i)
+        return self._counted[at] if at < len(self._counted) else self.count
 
     def letters_in(self, start: int, end: int) -> Sequence[int]:
         """The positions in [start, end) where an option letter may stand."""
         return self.lettered[bisect_left(self.lettered, start) : bisect_left(self.lettered, end)]
+
+    def break_in(self, start: int, end: int) -> int:
+        """The first line break in [start, end); `end` if there is none."""
+        k = bisect_left(self.breaks, start)
+        return min(self.breaks[k], end) if k < len(self.breaks) else end
 
     def numbers_in(self, start: int, end: int) -> Sequence[int]:
         """The positions in [start, end) where digits stand."""

@@ -45,7 +45,7 @@ def find_paste(lines: Sequence[str], marks: tuple[str, ...], roles: tuple[str, .
     of that item's words ("User: read only").
     """
     own = spoken = False
-    last = max((n for n, line in enumerate(lines) if _NUMBER.search(line)), default=-1)
+    last: int | None = None  # the last line with a number
     for n, line in enumerate(lines):
         if not line or _QUOTED_LINE.match(line) or not line.strip():
             continue
@@ -61,6 +61,8 @@ def find_paste(lines: Sequence[str], marks: tuple[str, ...], roles: tuple[str, .
                 return n, "all"
             if not own:
                 return n, "unsure"
+            if last is None:
+                last = max((k for k, later in enumerate(lines) if _NUMBER.search(later)), default=-1)
             if last > n or _NUMBER.search(bare):
                 return n, "below"
         spoken = True
@@ -74,11 +76,13 @@ def names_speaker(msg: Message, reading: Reading) -> bool:
     A name alone on its line may be a heading ("Downsides:"), unless what stands below it is taken at its word.
     """
     text = msg.clean.text
+    if ":" not in text:
+        return False
     start, above = 0, True
     taken = bool(reading.accepted) or any(item.key != "other" for item in reading.answers.values())
     for line in text.split("\n", _MOST_LINES)[:_MOST_LINES]:
         stamp = _STAMP.match(line)
-        found = _NAME.match(line, stamp.end() if stamp else 0)
+        found = _NAME.match(line, stamp.end() if stamp else 0) if ":" in line else None
         if found is not None:
             rest = line[found.end() :]
             counts = (taken or rest.strip()) if above else _ANSWER.match(rest)
