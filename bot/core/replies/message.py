@@ -80,14 +80,19 @@ class Message:
         self.tokens = said.tokens
         self.count = len(self.tokens)
         self.slots = slots
-        self.by_number = {slot.number: slot for slot in slots}
-        self.open = [slot for slot in slots if slot.held is None]
+        self.by_number: dict[int, Slot] = {}
+        self.open: list[Slot] = []
+        self.widest = 0
         offered: set[str] = set()
         labelled: set[str] = set()
-        self.widest = 0
         for slot in slots:
-            offered.update(slot.letters)
-            self.widest = max(self.widest, len(slot.letters))
+            self.by_number[slot.number] = slot
+            if slot.held is None:
+                self.open.append(slot)
+            letters = slot.letters
+            if len(letters) > self.widest:
+                self.widest = len(letters)
+            offered.update(letters)
             if slot.labels:
                 labelled |= folded_labels(slot.labels).heads
         self.offered = frozenset(offered)

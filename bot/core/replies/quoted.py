@@ -32,7 +32,7 @@ _NAME: Final = regex(r"[^\W\d_][\w.'’-]{1,30}(?: [^\W\d_][\w.'’-]{0,30}){0,2
 _NUMBER: Final = regex(r"\d")
 _ANSWER: Final = regex(r"\s*(?:[Qq#№]\s?)?\d{1,2}\s?[:.)=-]?\s?[A-Za-z]\b")
 _MOST_LINES: Final = 40  # further down nobody is introduced
-_QUOTED_LINE: Final = regex(r"\s*(?:>|❯)")
+_QUOTE_MARKS: Final = (">", "❯")
 
 
 Paste = Literal["", "all", "below", "unsure"]
@@ -47,15 +47,16 @@ def find_paste(lines: Sequence[str], marks: tuple[str, ...], roles: tuple[str, .
     own = spoken = False
     last: int | None = None  # the last line with a number
     for n, line in enumerate(lines):
-        if not line or _QUOTED_LINE.match(line) or not line.strip():
+        first = line.lstrip()[:1]
+        if not first or first in _QUOTE_MARKS:
             continue
-        bare = line[stamp.end() :] if (stamp := _STAMP.match(line)) else line
+        bare = line[stamp.end() :] if not line[0].isalpha() and (stamp := _STAMP.match(line)) else line
         head = fold(bare[:24]).replace(" :", ":").replace("：", ":")
         said = (_SAYING.match(bare) or _CJK_SAYING.match(bare)) if ":" in bare or "：" in bare else None
         if said or head.startswith(marks) or (not own and head.startswith(roles)):
             below = next((k for k in lines[n + 1 :] if k.strip()), "")
             leads = said is not None and not bare[said.end() :].strip()
-            if leads and (not below or _QUOTED_LINE.match(below)):
+            if leads and (not below or below.lstrip()[:1] in _QUOTE_MARKS):
                 continue  # the mail client's line above the quoted prompt
             if not spoken:
                 return n, "all"
@@ -81,8 +82,8 @@ def names_speaker(msg: Message, reading: Reading) -> bool:
     start, above = 0, True
     taken = bool(reading.accepted) or any(item.key != "other" for item in reading.answers.values())
     for line in text.split("\n", _MOST_LINES)[:_MOST_LINES]:
-        stamp = _STAMP.match(line)
-        found = _NAME.match(line, stamp.end() if stamp else 0) if ":" in line else None
+        stamp = _STAMP.match(line) if ":" in line else None
+        found = _NAME.match(line, stamp.end()) if stamp is not None else None
         if found is not None:
             rest = line[found.end() :]
             counts = (taken or rest.strip()) if above else _ANSWER.match(rest)

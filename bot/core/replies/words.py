@@ -161,11 +161,12 @@ def _deferred(msg: Message, start: int, at: int, end: int, said: str) -> Value |
     if any(heads(i) and msg.letter(i, end) and letter_ends(msg, i, end) for i in msg.letters_in(start, end)):
         return None
     tail = range(max(start + 1, end - 11), end)
-    unsure = any(msg.at("unsure", i) == end for i in (start, *tail))
-    left = any(msg.at("delegate", i) == end for i in (start, at))
     put_off = Value("deferred", said=said)
-    if not unsure and not left and any(msg.at("theirs", i) == end for i in tail):
-        return replace(put_off, kept=said)  # "the treasurer decides": may be the answer, or whom to ask
+    if msg.has("theirs") and any(msg.at("theirs", i) == end for i in tail):
+        unsure = any(msg.at("unsure", i) == end for i in (start, *tail))
+        left = any(msg.at("delegate", i) == end for i in (start, at))
+        if not unsure and not left:
+            return replace(put_off, kept=said)  # "the treasurer decides": may be the answer, or whom to ask
     if (stop := msg.at("consult", at, end) or msg.at("consult", start, end)) and _ends_in_name(msg, stop, end):
         return put_off
     names = ("later", "put_off", "postpone")
