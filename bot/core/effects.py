@@ -223,7 +223,7 @@ class Reply(Model):
     text: str
     ref: MessageRef | None = None
     form: FormView | None = None
-    errors: dict[int, str] = {}
+    errors: dict[int, str] = Discriminated(default_factory=dict)
 
 
 Want = Literal["elsewhere", "numbered"]  # fields of the envelope

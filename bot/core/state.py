@@ -88,11 +88,14 @@ class Round(Model):
     undo_by: PersonId | None = None
 
     def item(self, number: int) -> Item | None:
-        return next((i for i in self.items if i.number == number), None)
+        for item in self.items:
+            if item.number == number:
+                return item
+        return None
 
     @property
     def open_items(self) -> tuple[Item, ...]:
-        return tuple(i for i in self.items if i.status == "open")
+        return tuple([item for item in self.items if item.status == "open"])
 
 
 class Settled(Model):
@@ -398,7 +401,10 @@ class Conversation(Model):
     owed: Owed | None = None
 
     def session(self, session: str | None) -> Session | None:
-        return next((s for s in self.sessions if s.id == session), None)
+        for one in self.sessions:
+            if one.id == session:
+                return one
+        return None
 
     @property
     def current(self) -> Session | None:

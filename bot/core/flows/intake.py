@@ -245,7 +245,7 @@ def resolve(
             "answer": answer,
             "rivals": tuple(rival for rival in item.rivals if not same(rival, answer)),
             "clarification": name,
-            "said": {**dict(list(item.said.items())[-9:]), answer.ref.id: fingerprint(answer)},
+            "said": {**dict([*item.said.items()][-9:]), answer.ref.id: fingerprint(answer)},
             "revision": item.revision + 1,
             "tries": 0,
         }
@@ -253,13 +253,10 @@ def resolve(
     if (earlier := unrecord(turn, session, name)) is not None:
         item = item.model_copy(update={"revision": item.revision - 1})
         event = earlier.event
-    items = tuple(item if i.number == item.number else i for i in round_.items)
+    items = tuple([item if i.number == item.number else i for i in round_.items])
     round_ = round_.model_copy(update={"items": items})
-    session = turn.put_round(_owed_no_more(session, item.number, answer.by), round_)
-    session = turn.put(session.model_copy(update={"counted": counted}))
-    record = clarification(session, round_, item, turn.surface).model_copy(
-        update={"platform_at": turn.envelope.platform_at}
-    )
+    session = turn.put_round(_owed_no_more(session, item.number, answer.by), round_, counted=counted)
+    record = clarification(session, round_, item, turn.surface, platform_at=turn.envelope.platform_at)
     turn.records.append(record)
     entry = audit_of(record, event)
     person = getattr(turn.envelope.event, "person", None)
@@ -451,9 +448,12 @@ def changed(turn: Turn, round_: Round) -> bool:
     """Whether this step has changed anything that the round's card shows."""
     session = turn.before.session(round_.id.partition(".")[0])
     before = next((r for r in session.rounds if r.id == round_.id), None) if session else None
-    return before is None or [(i.status, i.answer) for i in before.items] != [
-        (i.status, i.answer) for i in round_.items
-    ]
+    if before is None or len(before.items) != len(round_.items):
+        return True
+    for was, now in zip(before.items, round_.items, strict=True):
+        if was is not now and (was.status != now.status or was.answer != now.answer):
+            return True
+    return False
 
 
 def echo(
