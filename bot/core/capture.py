@@ -55,7 +55,7 @@ def clarification(
     session: Session, round_: Round, item: Item, surface: str, *, platform_at: datetime | None = None
 ) -> Clarification:
     """The record of a resolved item; `platform_at` is the platform's time of the act that resolves it."""
-    return Clarification(**_resolved(session, round_, item, surface), platform_at=platform_at)
+    return Clarification.made_of({**_resolved(session, round_, item, surface), "platform_at": platform_at})
 
 
 def _resolved(session: Session, round_: Round, item: Item, surface: str) -> dict[str, Any]:

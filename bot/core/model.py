@@ -25,6 +25,12 @@ class Model(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
+    @classmethod
+    def made_of(cls, fields: dict[str, Any]) -> Self:
+        """As `cls(**fields)`, with less around the same checks; a value within may be given as its fields, too."""
+        made: Self = cls.__pydantic_validator__.validate_python(fields)
+        return made
+
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
         """As pydantic's, in a fifth of its time: these values hold nothing but their fields; a step copies a dozen.
 

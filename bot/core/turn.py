@@ -344,10 +344,9 @@ class Turn:
             before = self.before.session(session.id)
             if before is session:
                 continue
-            if before is not None and session.stage.kind != "ended" and _listed(before) == _listed(session):
-                continue
-            row = self._row(session)
-            if before is None or self._row(before) != row:
+            if before is None or _listed(before) != _listed(session):
+                self.records.append(self._row(session))
+            elif session.stage.kind == "ended" and self._row(before) != (row := self._row(session)):
                 self.records.append(row)
         ended = [s for s in self.state.sessions if s.stage.kind == "ended" and s.id != self.state.active]
         for session in ended[: -self.book.closing_sessions_kept]:
@@ -397,8 +396,10 @@ _by_number = attrgetter("number")
 
 
 def _listed(session: Session) -> tuple[object, ...]:
-    """What the row of a session that has not ended is made of."""
-    return session.stage.kind, session.workflow, session.requester.id, session.request.text, session.started_at
+    """What the row of a session is made of, but for the result of one that has ended."""
+    stage = session.stage
+    state = (stage.how, stage.at) if stage.kind == "ended" else stage.kind
+    return state, session.workflow, session.requester.id, session.request.text, session.started_at
 
 
 def _same_subject(one: Ask, other: Ask) -> bool:

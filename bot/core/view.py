@@ -19,8 +19,8 @@ from bot.core.state import Item, Round, Session
 
 def text(*parts: str | Span, gap: bool = False, kind: Kind = "text", question: int | None = None) -> Block:
     """One block of plain and styled parts."""
-    spans = tuple([Span(text=part) if isinstance(part, str) else part for part in parts])
-    return Block(kind=kind, spans=spans, gap=gap, question=question)
+    spans = tuple([{"text": part} if isinstance(part, str) else part for part in parts])
+    return Block.made_of({"kind": kind, "spans": spans, "gap": gap, "question": question})
 
 
 def bold(words: str) -> Span:
@@ -68,7 +68,7 @@ def answer_words(question: Question, answer: Answer) -> str:
     elif (option := question.option(answer.chosen)) is not None and option.other:
         words = f"other: “{answer.text}”"
     else:
-        words = f"{answer.chosen}, {label_of(question, answer.chosen)}"
+        words = f"{answer.chosen}, {option.label if option is not None else ''}"
     if answer.via == "accept_recommendations_bulk":
         words += " (recommended)"
     return words if answer.note is None else f"{words} — note: “{answer.note}”"

@@ -136,6 +136,8 @@ def older(turn: Turn, order: int | None, after: int | None, posted: int | None, 
 
 def may_answer(turn: Turn, session: Session, person: Person) -> str | None:
     """None when this person may answer here; else the reason, for them (RD-12)."""
+    if person.id == session.requester.id and person.kind == "person" and not person.outside:
+        return None  # as in every `Circle`
     settings = turn.settings
     circle = Circle(
         shared=turn.shared,

@@ -150,13 +150,15 @@ def _answer(turn: Turn, rest: str, event: ButtonPressed) -> None:
         turn.notice(f"That was quick: please look at question {item.number} first. Nothing recorded.")
         return
     round_ = round_.model_copy(update={"tapped": (event.person.id, item.number, turn.at)})
-    session = turn.put_round(session, round_)
     option = item.question.option(key)
     if option is not None and option.other:
+        session = turn.put_round(session, round_)
         _describe(turn, session, round_, item, event.person)
         return
     reading = ItemReading(key="confirm" if key == "+" else key)
     session, round_, done = intake.record(turn, session, round_, {item.number: reading}, (), event.person, event.ref)
+    if session.round is not round_:  # nothing was recorded
+        session = turn.put_round(session, round_)
     turn.notice(" ".join(done.lines) or "Passed on to the requester.")
     intake.echo(turn, session, round_, done, None, tapped=True)
 
