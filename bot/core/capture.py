@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -55,34 +55,35 @@ def clarification(
     session: Session, round_: Round, item: Item, surface: str, *, platform_at: datetime | None = None
 ) -> Clarification:
     """The record of a resolved item; `platform_at` is the platform's time of the act that resolves it."""
-    return Clarification.made_of({**_resolved(session, round_, item, surface), "platform_at": platform_at})
+    fields = _resolved(session, round_, item, surface)
+    del fields["chosen_at"]  # the store stamps it
+    return Clarification.made_of({**fields, "question": item.question.id, "platform_at": platform_at})
 
 
 def _resolved(session: Session, round_: Round, item: Item, surface: str) -> dict[str, Any]:
-    """The fields of a resolved item's clarification."""
-    answer = item.answer
+    """A resolved item under exactly the names of CA-1, then the product's own."""
+    answer, question = item.answer, item.question
     assert answer is not None
     assert item.clarification is not None
-    question = item.question
     return {
         "id": item.clarification,
-        "session": session.id,
-        "protocol": POLICIES[session.policy].protocol,
         "phase": round_.phase,
         "round": round_.nth or round_.number,
         "trigger": round_.trigger,
-        "question": question.id,
         "topic": question.topic,
         "why_it_matters": question.why,
         "options": question.options,
         "recommendation_rationale": question.rationale,
         "chosen": answer.chosen,
-        "chosen_text": chosen_text(item, answer),
+        "chosen_at": answer.at,
         "chosen_via": answer.via,
         "user_message_ref": reference(answer.ref),
         "user_note": answer.note,
+        "chosen_text": chosen_text(item, answer),
         "answered_by": answer.by,
         "surface": surface,
+        "protocol": POLICIES[session.policy].protocol,
+        "session": session.id,
         "revision": item.revision,
     }
 
@@ -114,34 +115,29 @@ def audit_of(record: Clarification, event: str, details: dict[str, Any] | None =
 
 def exported(record: Clarification, chosen_at: datetime) -> dict[str, Any]:
     """One clarification under exactly the names of CA-1, then the product's own."""
-    return _entry(vars(record), chosen_at)
+    fields = {**vars(record), "chosen_at": chosen_at}
+    return _as_json({name: fields[name] for name in _NAMES})
 
 
-def _entry(fields: Mapping[str, Any], chosen_at: datetime) -> dict[str, Any]:
+_NAMES = (  # of `_resolved`, in its order
+    *("id", "phase", "round", "trigger", "topic", "why_it_matters", "options", "recommendation_rationale", "chosen"),
+    *("chosen_at", "chosen_via", "user_message_ref", "user_note", "chosen_text", "answered_by", "surface"),
+    *("protocol", "session", "revision"),
+)
+
+
+def decision(session: Session, round_: Round, item: Item, surface: str) -> dict[str, Any]:
+    """As `exported`, of a resolved item."""
+    return _as_json(_resolved(session, round_, item, surface))
+
+
+def _as_json(fields: dict[str, Any]) -> dict[str, Any]:
     options: tuple[Option, ...] = fields["options"]
-    return {
-        "id": fields["id"],
-        "phase": fields["phase"],
-        "round": fields["round"],
-        "trigger": fields["trigger"],
-        "topic": fields["topic"],
-        "why_it_matters": fields["why_it_matters"],
-        "options": [
-            {"key": o.key, "label": o.label, "tradeoff": o.tradeoff, "recommended": o.recommended} for o in options
-        ],
-        "recommendation_rationale": fields["recommendation_rationale"],
-        "chosen": fields["chosen"],
-        "chosen_at": iso(chosen_at),
-        "chosen_via": fields["chosen_via"],
-        "user_message_ref": fields["user_message_ref"],
-        "user_note": fields["user_note"],
-        "chosen_text": fields["chosen_text"],
-        "answered_by": fields["answered_by"],
-        "surface": fields["surface"],
-        "protocol": fields["protocol"],
-        "session": fields["session"],
-        "revision": fields["revision"],
-    }
+    fields["options"] = [
+        {"key": o.key, "label": o.label, "tradeoff": o.tradeoff, "recommended": o.recommended} for o in options
+    ]
+    fields["chosen_at"] = iso(fields["chosen_at"])
+    return fields
 
 
 def round_result(session: Session, round_: Round, surface: str) -> dict[str, Any]:
@@ -204,7 +200,7 @@ def document(session: Session, surface: str) -> dict[str, Any]:
 
 def _clarifications(session: Session, rounds: Iterable[Round], surface: str) -> list[dict[str, Any]]:
     return [
-        _entry(_resolved(session, round_, item, surface), item.answer.at)
+        decision(session, round_, item, surface)
         for round_ in rounds
         for item in round_.items
         if item.status == "resolved" and item.answer is not None

@@ -192,8 +192,11 @@ def _letters(question: Question) -> tuple[tuple[str, str, str], ...]:
 
 def round_buttons(round_: Round, bulk: bool) -> tuple[tuple[Button, ...], ...]:
     """Buttons serve one question at a time, the first open one (RD-8). Nothing is pre-selected (RD-9)."""
+    return _buttons(round_, _asked(round_), bulk)
+
+
+def _buttons(round_: Round, asked: Asked, bulk: bool) -> tuple[tuple[Button, ...], ...]:
     rows: list[tuple[Button, ...]] = []
-    asked = _asked(round_)
     number, question = asked[0]
     if question.form == "choice":
         token = f"a:{round_.id}:{number}:"
@@ -268,7 +271,7 @@ def round_card(
     if not asked:
         return Message(blocks=tuple(blocks))
     blocks += _hints(asked, count, bulk)
-    rows = round_buttons(round_, bulk)
+    rows = _buttons(round_, asked, bulk)
     if route_note:
         rows = (*rows, (Button(token=f"e:{session.id}", label="Something else"),))
     return Message(blocks=tuple(blocks), buttons=rows, form=f"f:{round_.id}:{round_.revision}")
@@ -306,7 +309,7 @@ def compact_card(round_: Round, *, bulk: bool, lead: Sequence[str] = ()) -> Mess
         if options:
             blocks.append(text(" · ".join(options), kind="option", question=item.number))
     blocks += _hints(asked, len(round_.items), bulk)
-    return Message(blocks=tuple(blocks), buttons=round_buttons(round_, bulk))
+    return Message(blocks=tuple(blocks), buttons=_buttons(round_, asked, bulk))
 
 
 def undo_row(round_: Round) -> tuple[tuple[Button, ...], ...]:
@@ -354,12 +357,13 @@ def closing_lines(round_: Round) -> list[str]:
     return lines
 
 
-def closing(round_: Round, where: str, seconds: int) -> Message:
-    """The closing echo lists every answer beside its topic and carries Change (RD-16)."""
-    lines = closing_lines(round_)
+def closing(round_: Round, where: str, seconds: int, lead: Sequence[str] = ()) -> Message:
+    """The closing echo lists every answer beside its topic and carries Change (RD-16). `lead` goes before it."""
+    lines = [*lead, *closing_lines(round_)]
     wait = f" in {seconds} seconds" if seconds else ""
     lines.append(f"Goes to {where}{wait}. To change one: change {round_.items[0].number} to …")
-    return says(*lines, buttons=((Button(token=f"c:{round_.id}", label=CHANGE),),))
+    change = (Button(token=f"c:{round_.id}", label=CHANGE),)
+    return Message(blocks=tuple([text(line) for line in lines]), buttons=(change, *undo_row(round_)))
 
 
 def document_markdown(document: dict[str, Any], title: str) -> str:
@@ -392,8 +396,8 @@ def decision_words(entry: dict[str, Any]) -> str:
     chosen = entry["chosen"]
     words = "" if entry["chosen_text"] is None else f"“{' '.join(entry['chosen_text'].split())}”"
     if chosen is not None:
-        label = next((o["label"] for o in entry["options"] if o["key"] == chosen), "")
-        words = f"{chosen}, other: {words}" if words else f"{chosen}, {label}"
+        labels = [option["label"] for option in entry["options"] if option["key"] == chosen]
+        words = f"{chosen}, other: {words}" if words else f"{chosen}, {labels[0] if labels else ''}"
     note = entry["user_note"]
     return words if note is None else f"{words} (note: “{' '.join(note.split())}”)"
 
@@ -401,11 +405,14 @@ def decision_words(entry: dict[str, Any]) -> str:
 _JSON = json.JSONEncoder(ensure_ascii=False, check_circular=False)  # a document is a tree
 
 
-def with_document(document: dict[str, Any], title: str, words: str) -> Message:
+def with_document(
+    document: dict[str, Any], title: str, words: str, buttons: tuple[tuple[Button, ...], ...] = ()
+) -> Message:
     """A few words and the document of a session, as Markdown and JSON."""
     session = document["session"]
     return Message(
         blocks=(text(words),),
+        buttons=buttons,
         files=(
             File(name=f"{session}.md", media="text/markdown", content=document_markdown(document, title)),
             File(

@@ -55,7 +55,7 @@ def _during_grace(turn: Turn, session: Session, round_: Round, event: MessageRec
         return False
     problems = [f"{e.item}: {e.message}" if e.item != "?" else e.message for e in reading.errors]
     until = turn.at + LONGER
-    turn.put(session.model_copy(update={"stage": Closing(until=until)}))
+    turn.put(session, stage=Closing(until=until))
     turn.timer(f"grace:{session.id}", until)
     if reading.kind == "question_back":
         replying.explain(turn, session, round_, reading)

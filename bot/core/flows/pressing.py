@@ -182,7 +182,7 @@ def _describe(turn: Turn, session: Session, round_: Round, item: Item, person: P
         turn.notice(f"To put it in your own words: change {item.number} to other (your words)")
         return
     stage = Asking(describing={**session.stage.describing, person.id: item.number})
-    session = turn.put(session.model_copy(update={"stage": stage}))
+    session = turn.put(session, stage=stage)
     words = item.model_copy(update={"answer": None})
     form = forms.form_of(round_, person, (words,))
     chosen = form.fields[0].model_copy(update={"chosen": item.question.other.key if item.question.other else None})
