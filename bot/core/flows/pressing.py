@@ -14,6 +14,7 @@ from bot.core.flows import (
     intake,
     opening,
     putting_off,
+    recording,
     settings,
     spec_words,
     undoing,
@@ -156,7 +157,9 @@ def _answer(turn: Turn, rest: str, event: ButtonPressed) -> None:
         _describe(turn, session, round_, item, event.person)
         return
     reading = ItemReading(key="confirm" if key == "+" else key)
-    session, round_, done = intake.record(turn, session, round_, {item.number: reading}, (), event.person, event.ref)
+    session, round_, done = recording.record(
+        turn, session, round_, {item.number: reading}, (), event.person, event.ref
+    )
     if session.round is not round_:  # nothing was recorded
         session = turn.put_round(session, round_)
     turn.notice(" ".join(done.lines) or "Passed on to the requester.")
@@ -219,7 +222,7 @@ def _accept_all(turn: Turn, rest: str, event: ButtonPressed) -> None:
         turn.notice("These questions need your own words; there is nothing to accept in bulk.")
         return
     numbers = tuple(i.number for i in round_.open_items if i.question.recommended)
-    session, round_, done = intake.record(turn, session, round_, {}, numbers, event.person, event.ref)
+    session, round_, done = recording.record(turn, session, round_, {}, numbers, event.person, event.ref)
     turn.notice(f"Accepted: {len(done.resolved)}." if done.resolved else "Nothing was open to accept.")
     intake.echo(turn, session, round_, done, None, tapped=True)
 

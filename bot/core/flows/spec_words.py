@@ -11,6 +11,7 @@ from bot.core.flows import (
     intake,
     phases,
     putting_off,
+    recording,
     replying,
     spec,
     spec_beginning,
@@ -196,7 +197,7 @@ def _going(
     if round_ is not None and round_.items and event is not None:
         reading = replying.read(turn, round_, said, event.decoded)
         if reading.answers and reading.shaped:
-            session, round_, done = intake.record(turn, session, round_, reading.answers, (), person, ref)
+            session, round_, done = recording.record(turn, session, round_, reading.answers, (), person, ref)
             intake.echo(turn, session, round_, done, reading)
             return
         if reading.kind == "question_back" and reading.asked_about:
