@@ -169,7 +169,7 @@ def _question(question: Question, number: int) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=256)  # each holds several questions
 def _hints(asked: Asked, count: int, bulk: bool) -> tuple[Block, ...]:
     """How to answer what is still open of `count` questions, and which of it the buttons are for."""
     how = text(_how_to_answer(asked, bulk), gap=True, kind="hint")
