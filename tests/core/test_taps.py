@@ -69,10 +69,10 @@ def test_the_second_half_of_a_double_click_does_not_answer_the_next_question(boo
     round_ = talk.state.active
     first = talk.taps(f"a:{round_}.1:1:A", timedelta(seconds=5))
     assert clarified(first) == ["years"]
-    again = talk.taps(f"a:{round_}.1:1:A", timedelta(milliseconds=120))
+    again = talk.taps(f"a:{round_}.1:1:A", timedelta(milliseconds=500))
     assert clarified(again) == []
     assert again.outcome == "accepted"
-    second = talk.taps(f"a:{round_}.1:2:A", timedelta(milliseconds=250))
+    second = talk.taps(f"a:{round_}.1:2:A", timedelta(milliseconds=400))  # of the tap that recorded nothing
     assert clarified(second) == []
     assert second.outcome == "refused"
     assert second.reply is not None
