@@ -265,7 +265,8 @@ class Intake:
         people = await self.directory.people(workspace, users)
         direct = {} if channel is None else {channel: await self.directory.direct(workspace, channel, kind)}
         ways = self.ways
-        return Known(workspace.me, people, direct, ways.apps, ways.reactions, ways.every)
+        groups = self.directory.groups(workspace.me.team)
+        return Known(workspace.me, people, groups, direct, ways.apps, ways.reactions, ways.every)
 
     # -- small things --------------------------------------------------------------------------------------------
 

@@ -34,7 +34,7 @@ class MessageReceived(Model):
     partial: bool = False  # as long as the platform allows: more of the same paste may follow (RT-11)
     order: int | None = None  # position among the platform's message ids in this place (RP-7)
     declared: str | None = None  # the workflow that a program declares for its request: explicit intent (RT-16)
-    named: tuple[PersonId, ...] = ()  # people mentioned in the text, where the platform gives their ids
+    named: tuple[PersonId, ...] = ()  # people and groups mentioned in the text, where the platform gives their ids
     absent: dict[PersonId, Literal["left", "outside", "bot"]] = {}  # who of these can not be asked, and why
     unreadable: str | None = None  # what came instead of text, in words: "a voice message"
     in_thread: bool = False  # said in the session's own thread, among others (RP-7)
