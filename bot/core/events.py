@@ -77,6 +77,7 @@ class FormField(Model):
     chosen: str | None = None  # option key; "+" confirms a statement
     text: str | None = None  # the words of Other, of an open answer, or of a correction
     note: str | None = None
+    left: bool = False  # selection and words stand as the form was filled in with them: only the note is said now
 
 
 class FormSubmitted(Model):
