@@ -36,7 +36,8 @@ class Sent:
     def quote(self) -> str:
         """The selections as a line, `1: B, 3: other`: what the person pressed, for the proof (CA-2)."""
         said = (
-            (n, "note" if f.left else f.chosen or ("words" if f.text else None)) for n, f in sorted(self.fields.items())
+            (n, "note" if f.left else f.chosen or ("words" if f.text else None))
+            for n, f in sorted(self.fields.items())
         )
         return "form: " + (", ".join(f"{n}: {what}" for n, what in said if what) or "nothing")
 

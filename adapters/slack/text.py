@@ -21,7 +21,7 @@ MARKS = re.compile(r"[*_~`]|^\s*(?:>|&gt;)|:[a-z0-9_+'-]+:", re.MULTILINE)
 
 
 def undo(text: str, names: Mapping[str, str] | None = None) -> str:
-    """The text as it was typed. `names` maps ids of people and groups to how a mention of them reads, without the @."""
+    """The text as it was typed. `names` maps ids of people and groups to how mentions of them read, without the @."""
     known = names or {}
 
     def one(match: re.Match[str]) -> str:

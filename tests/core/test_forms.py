@@ -54,7 +54,7 @@ def test_what_is_sent_is_recorded_as_it_stands(talk: FormTalk) -> None:
 
 
 def test_a_selection_that_was_filled_in_and_left_is_not_said(talk: FormTalk) -> None:
-    """RP-7, RD-13: whose answer is not there any more, or is somebody else's by now, is told so; nothing is recorded."""
+    """RP-7, RD-13: where the answer is not there any more, that is said, and nothing is recorded."""
     step = talk.sends("ana", {1: {"chosen": "B", "note": "as the board wants", "left": True}})
     assert (recorded(step), step.outcome) == ({}, "refused")
     assert step.reply is not None

@@ -59,14 +59,15 @@ def test_a_card_in_which_nothing_is_open_says_how_it_ended_and_nothing_of_what_c
 ) -> None:
     """RD-8, CA-4: not that something waits for an answer, nor what is left for later."""
     question = a_round().items[0].question
-    items = tuple(Item.model_validate({"number": n, "question": question, "status": s}) for n, s in enumerate(ends, 1))
+    items = tuple(
+        Item.model_validate({"number": n, "question": question, "status": end}) for n, end in enumerate(ends)
+    )
     round_ = a_round(items=items, purpose="Nothing starts before you answer.")
     request = {"text": "x", "original": "x", "materials": (), "ref": MessageRef(id="u1", quote="x")}
     later = {"question": "q2", "topic": "Much later", "reason": "full", "later": True}
-    session = Session.model_validate(
-        {"id": "s", "number": 1, "pack": "research", "request": request, "requester": ANA}
-        | {"started_at": NOON, "touched_at": NOON, "stage": {"kind": "asking"}, "rounds": (round_,), "dropped": (later,)}
-    )
+    known = {"id": "s", "number": 1, "pack": "research", "request": request, "requester": ANA, "started_at": NOON}
+    more = {"touched_at": NOON, "stage": {"kind": "asking"}, "rounds": (round_,), "dropped": (later,)}
+    session = Session.model_validate(known | more)
     card = round_card(session, round_, bulk=True)
     assert words in plain(card).splitlines()
     assert "before you answer" not in plain(card)

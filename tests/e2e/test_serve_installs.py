@@ -1,4 +1,4 @@
-"""The installed `askfirst serve` for many workspaces: installed by a browser, uninstalled, revoked, installed again."""
+"""The installed `askfirst serve` for many workspaces: installed by a browser, left, revoked, installed again."""
 
 from __future__ import annotations
 

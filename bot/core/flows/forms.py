@@ -76,8 +76,7 @@ def submitted(turn: Turn, event: FormSubmitted) -> None:
     errors: dict[int, str] = {}
     for number, field in sorted(event.fields.items()):
         item = round_.item(number)
-        now = "There is no such question any more." if item is None else _said_now(item, field, event.person)
-        said = now if item is None or isinstance(now, str) else _read(item, now)
+        said = "There is no such question any more." if item is None else _said(item, field, event.person)
         if isinstance(said, str):
             errors[number] = said
         elif item is not None and not _unchanged(turn, item, said, event):
@@ -96,23 +95,23 @@ def submitted(turn: Turn, event: FormSubmitted) -> None:
     intake.echo(turn, session, round_, done, None)
 
 
-MOVED = "This answer has changed since the form was opened. Close the form and open it again, or write it in a message."
+MOVED = "This answer has changed since the form was opened. Close it and open it again, or write it in a message."
 
 
-def _said_now(item: Item, field: FormField, person: Person) -> FormField | str:
+def _said(item: Item, field: FormField, person: Person) -> ItemReading | str:
     """What a form was filled in with, and nobody has touched, is not said by sending it (RP-7, RD-13): a note alone
     goes with the answer that stands by now."""
     if not field.left:
-        return field
+        return _read(item, field)
     held = item.answer
     if held is None or held.by != person.id:
         return MOVED
     chosen = CONFIRMED if item.question.form == "validate" and held.text is None else held.chosen
     if (chosen, held.text) == (field.chosen, field.text):
-        return field
+        return _read(item, field)
     both = (held.note, field.note) if held.note != field.note else (held.note,)
     note = "; ".join(note for note in both if note) or None
-    return FormField(chosen=chosen, text=held.text, note=note)
+    return _read(item, FormField(chosen=chosen, text=held.text, note=note))
 
 
 def _read(item: Item, field: FormField) -> ItemReading | str:

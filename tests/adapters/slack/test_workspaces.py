@@ -1,4 +1,4 @@
-"""With a bot token one workspace is served. The app may be installed in more: what comes of those is refused, aloud."""
+"""With a bot token one workspace is served. What comes of others that have the same app is refused, aloud."""
 
 from __future__ import annotations
 
