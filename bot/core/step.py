@@ -39,6 +39,7 @@ from bot.core.flows import (
     reach,
     several,
     spec_programs,
+    times,
     waking,
 )
 from bot.core.model import Person
@@ -149,6 +150,8 @@ def _due(turn: Turn, event: TimerDue) -> None:
         fetching.late(turn, rest)
     elif event.name == waking.TIMER:
         waking.due(turn)
+    elif kind == times.TOLD:
+        pass  # what is said unasked gets another moment, where the settings give it one: below, as after every event
     elif kind == "forward":
         turn.set(forwards=tuple(f for f in turn.state.forwards if f.name != event.name))
     else:

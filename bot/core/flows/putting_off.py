@@ -14,7 +14,7 @@ from bot.core.flows.words import pleasantry, puts_off
 from bot.core.model import MessageRef, Person
 from bot.core.moments.expression import MISTAKEN, Expression
 from bot.core.moments.resolve import Moment, on_the_wall, resolve
-from bot.core.moments.wish import Wish, find, moment_in, only_moment
+from bot.core.moments.wish import Wish, find, moment_in, only_asks, only_moment
 from bot.core.moments.zones import in_words, span_in_words
 from bot.core.patterns import regex
 from bot.core.replies.reading import Reading
@@ -22,6 +22,7 @@ from bot.core.state import PutOff, Reminded, Round, Session
 from bot.core.turn import Turn
 
 EXAMPLE = "ask me tomorrow at 9"
+MOST_NAMED = 3  # paused intakes
 
 
 # -- what a message wishes -----------------------------------------------------------------------------------------
@@ -91,6 +92,25 @@ def unfinished(turn: Turn, session: Session, event: MessageReceived, ref: Messag
         return False
     keep(turn, session, None, wish, event.person, ref)
     return True
+
+
+def only_wishes(turn: Turn, text: str) -> bool:
+    """Whether a message wishes to be asked later, and says nothing else."""
+    wish, times = wish_in(turn, text), turn.book.times
+    if wish is not None:
+        return not wish.rest
+    return only_asks(text, times) or only_moment(text, times) is not None or puts_off(text, turn.book.phrases)
+
+
+def about_nothing(turn: Turn) -> None:
+    """A wish while nothing is open that it could be about is answered with what can be done."""
+    paused = [s for s in turn.state.sessions if s.stage.kind in ("asking", "routing", "between")]
+    lines = ["Nothing is open here, so there is nothing to ask you again about."]
+    for session in paused[-MOST_NAMED:]:
+        words = view.shortened(session.request.text, 60)
+        lines.append(f"#{session.number} “{words}” is kept: /resume {session.number} goes on with it.")
+    more = "Something new" if paused else "For an intake"
+    turn.tell(*lines, f"{more}: say what you need. While its questions are open, I can wait: {EXAMPLE}")
 
 
 # -- keeping it ----------------------------------------------------------------------------------------------------

@@ -77,6 +77,14 @@ def only_moment(text: str, words: TimeWords) -> Expression | None:
     return said if said.named and said.dated and not strange else None
 
 
+def only_asks(text: str, words: TimeWords) -> bool:
+    """Whether a message asks to be asked, and says nothing else: "remind me", "can you ask me again?"."""
+    if len(text) > LONGEST or not words.may_ask(folded(text)[0]):
+        return False
+    kinds = [item.kinds.keys() for item in scan(text, words) if not item.sign]
+    return all(k & {"ask", "filler"} for k in kinds) and any("ask" in k for k in kinds)
+
+
 def _of_a_question(items: Sequence[Item], at: int, questions: Collection[int]) -> bool:
     after = items[at + 1] if at + 1 < len(items) else None
     marked = after is not None and after.kinds.keys() & {"am", "pm", "oclock", "unit", "plus"}
