@@ -286,7 +286,8 @@ def leaves(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef
     if verdict.outcome == "confirm_leave":
         named = (verdict.workflow or "something new").replace("/", " / ")
         lead = (
-            f"You are in {handover.destination(session)} (#{session.number}), with its questions open.",
+            f"You are in {handover.destination(session)} (#{session.number})"
+            + (", with its questions open." if session.stage.kind == "asking" else "."),
             f"Leave it for now and start {named} with this message? Nothing is lost either way.",
         )
         opening.offer_to_leave(turn, session, event.person, text, event.materials, ref, lead)
