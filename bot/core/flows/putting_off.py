@@ -149,7 +149,7 @@ def keep(
     if before is not None and stands:  # what can not be read takes nothing away
         kept = before
     others = tuple(p for p in session.put_off or () if p.by.id != person.id)
-    session = turn.put(session.model_copy(update={"put_off": (*others, kept)}))
+    session = turn.put(session, put_off=(*others, kept))
     told: dict[str, Any] = {} if at is None else {"at": at.isoformat(), "zone": zone.name}
     turn.audit(
         "answer.put_off", session, person, round_, until=wish.words, user_message_ref=ref.id, words=ref.quote, **told
@@ -218,7 +218,7 @@ def stop(turn: Turn, session: Session, round_: Round | None, person: Person, ref
         last=turn.at,
         muted=True,
     )
-    session = turn.put(session.model_copy(update={"put_off": left or None, "reminded": muted}))
+    session = turn.put(session, put_off=left or None, reminded=muted)
     turn.audit("reminder.stopped", session, person, round_, user_message_ref=ref.id, words=ref.quote)
     if not isinstance(turn.envelope.event, ButtonPressed):  # a tap has its notice
         words = "No more reminders of this one. It stays open, and nothing expires; /status shows it."
