@@ -58,6 +58,8 @@ _REPORTED: Final = regex(
     r"[\"“«„‘'`]*(?P<words>[^\n\"”»“]{2,200})",
     re.IGNORECASE,
 )
+# Without this somewhere, nothing in a line is reported: a name, which holds a letter, and a colon, or a word of saying.
+_MAY_REPORT: Final = regex(rf"[^\W\d_][\w.'’-]{{0,30}}:|\s(?:{_SAYS})\b", re.IGNORECASE)
 _ONESELF = frozenset(("i", "me", "we", "us", "answer", "my answer", "reply", "my reply", "other", "or"))
 
 
@@ -92,8 +94,11 @@ def _spaced(name: str) -> str:
 def _foreign(text: str) -> Iterator[str]:
     """What is quoted or pasted: the pasted part, quoted lines, and code."""
     yield own_words(text).pasted[:_MOST]
-    yield "\n".join(line.lstrip(" >❯") for line in text.splitlines() if line.lstrip().startswith((">", "❯")))[:_MOST]
-    yield "\n".join(re.findall(r"```[\s\S]*?(?:```|\Z)", text))[:_MOST]
+    if ">" in text or "❯" in text:
+        quoted = (line.lstrip(" >❯") for line in text.splitlines() if line.lstrip().startswith((">", "❯")))
+        yield "\n".join(quoted)[:_MOST]
+    if "```" in text:
+        yield "\n".join(re.findall(r"```[\s\S]*?(?:```|\Z)", text))[:_MOST]
 
 
 def spoken(text: str) -> Iterator[str]:
@@ -105,6 +110,8 @@ def spoken(text: str) -> Iterator[str]:
         bare = line.lstrip(" >❯")
         if line.lstrip().startswith((">", "❯")):
             yield bare
+        if not _MAY_REPORT.search(bare):
+            continue
         for hit in _REPORTED.finditer(bare):
             who = re.sub(rf"\s+(?:{_SAYS})$", "", hit["who"].casefold())
             if who not in _ONESELF:
