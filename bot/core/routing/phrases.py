@@ -116,7 +116,8 @@ class Lexicon:
         self.root = Node()
         self._ids: dict[str, int] = {}
         self._by_first: dict[int, list[Phrase]] = {}
-        self._words: dict[str, set[tuple[str, ...]]] = {}  # of the marks, which alone are asked for word by word
+        # The words of the marks, which alone are asked for word by word.
+        self._marks: dict[str, frozenset[tuple[str, ...]]] = {}
 
     # -- building --
 
@@ -141,9 +142,10 @@ class Lexicon:
                 node.ids = (*node.ids, identity)
 
     def add_class(self, name: str, language: str, entries: Iterable[str]) -> None:
+        if name.startswith("!"):
+            said = {words(entry.replace("*", " "), self.variants) for entry in entries}
+            self._marks[f"<{name}>"] = self.phrases_of(f"<{name}>") | said
         for entry in entries:
-            if name.startswith("!"):
-                self._words.setdefault(f"<{name}>", set()).add(words(entry.replace("*", " "), self.variants))
             self.add_word(self.identity(f"<{name}>"), self.identity(f"<{language}.{name}>"), text=entry)
 
     def add_phrase(self, kind: str, value: str, source: str, language: str, gaps: tuple[int, int]) -> None:
@@ -173,7 +175,7 @@ class Lexicon:
 
     def phrases_of(self, name: str) -> frozenset[tuple[str, ...]]:
         """The words of a mark, such as `<!around>`."""
-        return frozenset(self._words.get(name, ()))
+        return self._marks.get(name, frozenset())
 
     def spans(self, tokens: Sequence[Token]) -> list[dict[int, list[int]]]:
         """For each token: class id → the token positions at which a word of that class ends."""
@@ -194,23 +196,27 @@ class Lexicon:
         opens: Sequence[bool],
     ) -> list[Match]:
         """Every phrase that occurs; hidden words are passed over, as if they were not there."""
-        places = _Places(tokens, spans, hidden)
-        present = places.where.keys()
+        present = {identity for here, away in zip(spans, hidden, strict=True) if not away for identity in here}
         # Of each phrase that can occur what is behind its first word, without what may be missing and is.
         possible: dict[int, list[tuple[Phrase, list[Element]]]] = {}
-        for identity in present:
-            possible[identity] = [
+        for identity in present & self._by_first.keys():
+            here = [
                 (phrase, [e for e in phrase.elements[1:] if not e.ids.isdisjoint(present)])
-                for phrase in self._by_first.get(identity, ())
+                for phrase in self._by_first[identity]
                 if all(e.optional or not e.ids.isdisjoint(present) for e in phrase.elements)
             ]
+            if here:
+                possible[identity] = here
         found: list[Match] = []
-        for at, here in enumerate(spans):
-            if not here or hidden[at]:
+        if not possible:
+            return found
+        places = _Places(tokens, spans, hidden)
+        for at, begins in enumerate(spans):
+            if not begins or hidden[at]:
                 continue
             tried: set[str] = set()  # several classes of a word may begin the same phrase
-            for identity in here:
-                for phrase, rest in possible[identity]:
+            for identity in begins:
+                for phrase, rest in possible.get(identity, ()):
                     if (opens[at] or not phrase.opens) and phrase.key not in tried:
                         tried.add(phrase.key)
                         hit = _match(phrase, rest, at, places)
@@ -275,7 +281,7 @@ class _Places:
 
 def _ends(nodes: list[Node], tokens: Sequence[Token], at: int) -> dict[int, list[int]]:
     found: dict[int, list[int]] = {}
-    here = at + 1
+    here, size = at + 1, len(tokens)
     while nodes:
         for node in nodes:
             for identity in node.ids:
@@ -284,12 +290,14 @@ def _ends(nodes: list[Node], tokens: Sequence[Token], at: int) -> dict[int, list
                     found[identity] = [here]
                 elif ends[-1] != here:
                     ends.append(here)
-        if here >= len(tokens) or tokens[here].gap >= SENTENCE:
+        if here >= size or tokens[here].gap >= SENTENCE:
             break
         form = tokens[here].form
-        if len(nodes) == 1 and len(form) < MIN_SWAPPED and not nodes[0].sizes:  # one character of a dense script
-            exact = nodes[0].words.get(form)
-            nodes = [exact] if exact is not None else []
+        if len(nodes) == 1 and (node := nodes[0]) and not node.sizes and len(form) < MIN_SWAPPED:
+            exact = node.words.get(form)  # one character of a dense script
+            if exact is None:
+                break
+            nodes = [exact]
         else:
             nodes = [following for node in nodes if not node.leaf for following in _steps(node, form)]
         here += 1

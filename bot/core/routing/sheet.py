@@ -14,19 +14,26 @@ from bot.core.routing.text import BLANK, CLAUSE, SENTENCE, Span, Token, lines, p
 class Sheet:
     """A message with one flag per word for each reason not to count it."""
 
-    def __init__(self, text: str, lexicon: Lexicon, objects: Sequence[Span]) -> None:
+    def __init__(
+        self, text: str, lexicon: Lexicon, objects: Sequence[Span], words: list[Token] | None = None
+    ) -> None:
+        """`words`: the text as `tokenise` cuts it, where that has been done."""
         self.text = text
         self._ends: dict[str, dict[int, int]] = {}  # mark → where it begins and ends
         self._places: dict[str, list[int]] = {}
         self._clause_of: list[int] = []
         self._begins: list[int] = []
         self.lexicon = lexicon
-        words = tokenise(text, lexicon.variants)
+        words = tokenise(text, lexicon.variants) if words is None else words
         spans = lexicon.spans(words)
         self.tokens = _without_polite(words, spans, lexicon)
         self.polite = len(self.tokens) < len(words)
         self.spans = spans if len(self.tokens) == len(words) else lexicon.spans(self.tokens)
-        self.present = {identity for here in self.spans for identity in here}
+        self._where: dict[int, list[int]] = {}  # class → the places where its words begin
+        for at, here in enumerate(self.spans):
+            for identity in here:
+                self._where.setdefault(identity, []).append(at)
+        self.present = self._where.keys()
         self.foreign_spans = [*quoted(text), *self._handed_on()]
         self.foreign = self.flags([*self.foreign_spans, *objects])
         self.negated = self._negated()
@@ -37,9 +44,11 @@ class Sheet:
         self.aside = self._aside()
         self.told_spans: list[Span] = []
         self.told = self._told()
-        self.over = [any(flags) for flags in zip(self._over(), self.aside, self.told, strict=True)]
+        self.over = [a or b or c for a, b, c in zip(self._over(), self.aside, self.told, strict=True)]
 
     def flags(self, spans: Sequence[Span]) -> list[bool]:
+        if not spans:
+            return [False] * len(self.tokens)
         covered = [False] * (len(self.text) + 1)
         for start, end in spans:
             covered[start:end] = [True] * (min(end, len(self.text)) - start)
@@ -47,16 +56,15 @@ class Sheet:
 
     def mark(self, name: Mark, at: int) -> int:
         """The end of the mark's words at this place, or 0."""
-        ends = self._ends.get(name)
-        if ends is None:
-            ends = self._ends[name] = self._ends_of(name)
-        return ends.get(at, 0)
+        return self._ends_of(name).get(at, 0)
 
     def _ends_of(self, name: Mark) -> dict[int, int]:
-        identity = self.lexicon.identity(f"<!{name}>")
-        if identity not in self.present:
-            return {}
-        return {at: max(here[identity]) for at, here in enumerate(self.spans) if identity in here}
+        ends = self._ends.get(name)
+        if ends is None:
+            identity = self.lexicon.identity(f"<!{name}>")
+            places = self._where.get(identity, ())
+            ends = self._ends[name] = {at: max(self.spans[at][identity]) for at in places}
+        return ends
 
     def clauses(self, gap: int = CLAUSE) -> list[Span]:
         cuts = [i for i, token in enumerate(self.tokens) if i == 0 or token.gap >= gap]
@@ -103,7 +111,7 @@ class Sheet:
             self._clause_of = list(accumulate(token.gap >= CLAUSE for token in self.tokens))
         number = self._clause_of[at]
         first, last = bisect_left(self._clause_of, number), bisect_right(self._clause_of, number)
-        places = self._places.setdefault(name, sorted(self._ends.setdefault(name, self._ends_of(name))))
+        places = self._places.setdefault(name, sorted(self._ends_of(name)))
         return bisect_left(places, first) < bisect_left(places, last)
 
     def _negated(self) -> list[bool]:
@@ -286,11 +294,12 @@ class Sheet:
     def openings(self, start: int, end: int) -> list[bool]:
         """Where a request may begin: at the start of a clause, after words that lead up to it, after "and"."""
         opens = [False] * (end - start + 1)
+        joints, leads, tokens, foreign = self._ends_of("joint"), self._ends_of("lead"), self.tokens, self.foreign
         for at in range(start, end):
             here = at - start
-            if at == start or self.tokens[at].gap >= CLAUSE or self.foreign[at - 1]:
+            if at == start or tokens[at].gap >= CLAUSE or foreign[at - 1]:
                 opens[here] = True
-            after = self.mark("joint", at) or (self.mark("lead", at) if opens[here] else 0)
+            after = joints.get(at, 0) or (leads.get(at, 0) if opens[here] else 0)
             if start < after <= end:
                 opens[after - start] = True
         return opens
@@ -298,8 +307,10 @@ class Sheet:
     def _handed_on(self) -> list[Span]:
         """Forwarded and cited paragraphs, and what has a heading like a document."""
         found: list[Span] = []
-        parts = paragraphs(self.text)
         heads = self._line_marks()
+        if not heads and "#" not in self.text:
+            return found
+        parts = paragraphs(self.text)
         for number, part in enumerate(parts):
             for line in lines(self.text, part):
                 raw = self.text[line.start : line.end].strip()
@@ -316,8 +327,10 @@ class Sheet:
         return found
 
     def _line_marks(self) -> dict[int, bool]:
-        """Start of line → does it hand on somebody else's words?"""
+        """Start of line → does it hand on somebody else's words? Empty where no line does."""
         found: dict[int, bool] = {}
+        if not self.has("forwarded", "handed_on"):
+            return found
         at = 0
         for line in lines(self.text, Span(0, len(self.text))):
             inside = []
@@ -333,6 +346,8 @@ class Sheet:
 
 def _without_polite(tokens: list[Token], spans: Sequence[dict[int, list[int]]], lexicon: Lexicon) -> list[Token]:
     polite = lexicon.identity("<!polite>")
+    if not any(polite in here for here in spans):
+        return tokens
     kept: list[Token] = []
     at, gap = 0, 0
     while at < len(tokens):

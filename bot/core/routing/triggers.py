@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from bot.core.routing.phrases import Lexicon, Match
 from bot.core.routing.sheet import Sheet
-from bot.core.routing.text import Span, dense, paragraphs
+from bot.core.routing.text import Span, Token, dense, paragraphs
 
 NO_ARTEFACT = "-1"  # words that hold an artefact's name and are none: "literature review"
 LONG, SHORT = 280, 220  # characters; a paragraph over LONG beside a request under SHORT is what it is about
@@ -51,9 +51,13 @@ def read(
     named: Sequence[Named] = (),
     *,
     answering: bool = False,
+    words: list[Token] | None = None,
 ) -> Reading:
-    """`objects`: links, names of files, pasted documents. `answering`: bare nouns count (RT-9)."""
-    sheet = Sheet(text, lexicon, [*objects, *(n.span for n in named)])
+    """`objects`: links, names of files, pasted documents. `answering`: bare nouns count (RT-9).
+
+    `words`: the text as `tokenise` cuts it, where that has been done.
+    """
+    sheet = Sheet(text, lexicon, [*objects, *(n.span for n in named)], words)
     opens = sheet.openings(0, len(sheet.tokens))
     kinds = frozenset({"trigger", "unserved", "name"} if answering else {"trigger", "unserved"})
     plain = [a or b or c for a, b, c in zip(sheet.foreign, sheet.topic, sheet.over, strict=True)]
