@@ -20,7 +20,6 @@ class Sheet:
         """`words`: the text as `tokenise` cuts it, where that has been done."""
         self.text = text
         self._ends: dict[str, dict[int, int]] = {}  # mark → where it begins and ends
-        self._places: dict[str, list[int]] = {}
         self._clause_of: list[int] = []
         self._begins: list[int] = []
         self.lexicon = lexicon
@@ -29,11 +28,11 @@ class Sheet:
         self.tokens = _without_polite(words, spans, lexicon)
         self.polite = len(self.tokens) < len(words)
         self.spans = spans if len(self.tokens) == len(words) else lexicon.spans(self.tokens)
-        self._where: dict[int, list[int]] = {}  # class → the places where its words begin
+        self.where: dict[int, list[int]] = {}  # class → the places where its words begin
         for at, here in enumerate(self.spans):
             for identity in here:
-                self._where.setdefault(identity, []).append(at)
-        self.present = self._where.keys()
+                self.where.setdefault(identity, []).append(at)
+        self.present = self.where.keys()
         self.foreign_spans = [*quoted(text), *self._handed_on()]
         self.foreign = self.flags([*self.foreign_spans, *objects])
         self.negated = self._negated()
@@ -62,7 +61,7 @@ class Sheet:
         ends = self._ends.get(name)
         if ends is None:
             identity = self.lexicon.identity(f"<!{name}>")
-            places = self._where.get(identity, ())
+            places = self.where.get(identity, ())
             ends = self._ends[name] = {at: max(self.spans[at][identity]) for at in places}
         return ends
 
@@ -111,30 +110,36 @@ class Sheet:
             self._clause_of = list(accumulate(token.gap >= CLAUSE for token in self.tokens))
         number = self._clause_of[at]
         first, last = bisect_left(self._clause_of, number), bisect_right(self._clause_of, number)
-        places = self._places.setdefault(name, sorted(self._ends_of(name)))
+        return self._within(name, first, last)
+
+    def _within(self, name: Mark, first: int, last: int) -> bool:
+        """Does this mark stand anywhere from the word at `first` to the one before `last`?"""
+        places = self.where.get(self.lexicon.identity(f"<!{name}>"), ())
         return bisect_left(places, first) < bisect_left(places, last)
 
     def _negated(self) -> list[bool]:
         flags = [False] * len(self.tokens)
         if not self.has("negation", "negation_back"):
             return flags
+        passing, negations = self._ends_of("not_negation"), self._ends_of("negation")
+        backwards, contrasts = self._ends_of("negation_back"), self._ends_of("contrast")
         for start, end in self.clauses():
             at, since = start, start
             while at < end:
                 if self.foreign[at]:
                     at += 1
-                    continue
-                if passed := self.mark("not_negation", at):
-                    at = passed
-                elif self.mark("negation", at):
-                    stop = next((i for i in range(at + 1, end) if self.mark("contrast", i)), end)
+                elif at in passing:
+                    at = passing[at]
+                elif at in negations:
+                    stop = next((i for i in range(at + 1, end) if i in contrasts), end)
                     flags[at:stop] = [True] * (stop - at)
                     at = since = stop
-                elif passed := self.mark("negation_back", at):
+                elif at in backwards:
+                    passed = backwards[at]
                     flags[since:passed] = [True] * (passed - since)
                     at = since = passed
                 else:
-                    since = at if self.mark("contrast", at) else since
+                    since = at if at in contrasts else since
                     at += 1
         return flags[: len(self.tokens)]
 
@@ -142,12 +147,14 @@ class Sheet:
         flags = [False] * len(self.tokens)
         if not self.has("topic", "topic_back", "topic_until"):
             return flags
+        topics, until = self._ends_of("topic"), self._ends_of("topic_until")
+        backwards = self._ends_of("topic_back")
         for start, end in self.clauses():
             at = start
             while at < end:
                 if self.foreign[at]:
                     at += 1
-                elif (body := self.mark("topic", at)) and body < end and not self._own(at, body):
+                elif (body := topics.get(at, 0)) and body < end and not self._own(at, body):
                     self.topic_words.update(range(at, body))
                     stop = body
                     manner = self.mark("manner", at) or self.mark("manner", body)
@@ -155,14 +162,12 @@ class Sheet:
                         stop += 1
                     flags[body:stop] = [True] * (stop - body)
                     at = stop
-                elif (body := self.mark("topic_until", at)) and body < end and not self.mark("mine", body):
+                elif (body := until.get(at, 0)) and body < end and not self.mark("mine", body):
                     ends = [i for i in range(body, min(end, body + 40)) if self.mark("topic_end", i)]
                     stop = ends[-1] if ends else end
                     flags[body:stop] = [True] * (stop - body)
                     at = max(stop, body)
-                elif (body := self.mark("topic_back", at)) and not any(
-                    self.mark("mine", i) for i in range(start, at)
-                ):
+                elif (body := backwards.get(at, 0)) and not self._within("mine", start, at):
                     flags[start:body] = [True] * (body - start)
                     at = body
                 else:

@@ -11,11 +11,13 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from bot.core.routing.phrases import Lexicon, Match
+from bot.core.routing.phrases import Lexicon
+from bot.core.routing.search import Match, Search
 from bot.core.routing.sheet import Sheet
 from bot.core.routing.text import Span, Token, dense, paragraphs
 
 NO_ARTEFACT = "-1"  # words that hold an artefact's name and are none: "literature review"
+_WORKFLOW = frozenset({"trigger", "name"})  # phrases that name a workflow
 LONG, SHORT = 280, 220  # characters; a paragraph over LONG beside a request under SHORT is what it is about
 
 
@@ -63,20 +65,17 @@ def read(
     plain = [a or b or c for a, b, c in zip(sheet.foreign, sheet.topic, sheet.over, strict=True)]
     hidden = [a or b for a, b in zip(plain, sheet.negated, strict=True)]
 
-    once: dict[tuple[bool, ...], list[Match]] = {}  # mostly nothing is set aside, and one search serves all
-
+    once: dict[tuple[bool, ...], Search] = {}  # mostly nothing is set aside, and one search serves all
     asks = any(sheet.asked)
 
     def found(flags: Sequence[bool], wanted: frozenset[str]) -> list[Match]:
         key = tuple(flags)
         if key not in once:
-            once[key] = lexicon.matches(sheet.tokens, sheet.spans, flags, opens)
+            once[key] = Search(lexicon, sheet.tokens, sheet.spans, sheet.where, flags, opens)
+        matches = once[key].matches(wanted)
         # A phrase that is itself a question ("what does the literature say") is a request all the same.
         return [
-            m
-            for m in once[key]
-            if m.phrase.kind in wanted
-            and (not asks or m.first in sheet.question_words or not any(sheet.asked[i] for i in m.named))
+            m for m in matches if not asks or m.first in sheet.question_words or not any(sheet.asked[i] for i in m.named)
         ]
 
     hits = found(hidden, kinds) + found(plain, frozenset({"negative"}))
@@ -104,15 +103,14 @@ def read(
         for n in named
         if not _flag_at(sheet, n.span, own_words, sheet.topic, sheet.asked, asked_about, sheet.over, sheet.negated)
     ]
-    taken_back = found(plain, frozenset({"trigger", "name"})) if any(sheet.negated) else []
+    taken_back = found(plain, _WORKFLOW) if any(sheet.negated) else []
     ruled_out = {m.phrase.value for m in taken_back if any(sheet.negated[i] for i in m.named)}
     later = any(m.phrase.kind == "trigger" and _put_off(sheet, m) for m in taken_back)
     asked = [(a and not b) or c for a, b, c in zip(sheet.asked, sheet.foreign, asked_about, strict=True)]
     about_workflow = any(asked) and (
         bool(named)
-        or any(
-            m.phrase.kind in ("trigger", "name")
-            for m in lexicon.matches(sheet.tokens, sheet.spans, [not a for a in asked], opens)
+        or bool(
+            Search(lexicon, sheet.tokens, sheet.spans, sheet.where, [not a for a in asked], opens).matches(_WORKFLOW)
         )
     )
     question = about_workflow or (any(asked) and text.rstrip().endswith(("?", "？")))
