@@ -58,7 +58,7 @@ _REPORTED: Final = regex(
     r"[\"“«„‘'`]*(?P<words>[^\n\"”»“]{2,200})",
     re.IGNORECASE,
 )
-# Without this somewhere, nothing in a line is reported: a name, which holds a letter, and a colon, or a word of saying.
+# Without it nothing in a line is reported: a name, which holds a letter, and a colon; or a word of saying.
 _MAY_REPORT: Final = regex(rf"[^\W\d_][\w.'’-]{{0,30}}:|\s(?:{_SAYS})\b", re.IGNORECASE)
 _ONESELF = frozenset(("i", "me", "we", "us", "answer", "my answer", "reply", "my reply", "other", "or"))
 

@@ -332,7 +332,9 @@ def _doubtful(found: tuple[Word, ...]) -> bool:
     said = [w.text for w in found]
     if not _DOUBTS.isdisjoint(pairwise(said)):
         return True
-    return not _DOUBT.isdisjoint(said) and any(w in _DOUBT and (w, nxt) != ("if", "possible") for w, nxt in zip(said, [*said[1:], ""], strict=True))
+    if _DOUBT.isdisjoint(said):
+        return False
+    return any(w in _DOUBT and (w, nxt) != ("if", "possible") for w, nxt in zip(said, [*said[1:], ""], strict=True))
 
 
 def _topic(found: tuple[Word, ...], breaks: frozenset[int]) -> frozenset[int]:

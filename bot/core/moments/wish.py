@@ -68,7 +68,7 @@ def moment_in(text: str, words: TimeWords, questions: Collection[int] = ()) -> E
 
 
 def may_be_moment(text: str, words: TimeWords) -> bool:
-    """Whether this text, or a beginning of it, may be a moment and nothing else: `only_moment` finds none otherwise."""
+    """Whether this text, or a beginning of it, may be a moment and nothing else: an exact and quick "no"."""
     return words.may_date(folded(text[:LONGEST])[0])
 
 

@@ -24,6 +24,29 @@ class Match(NamedTuple):
 Place = tuple[int, Sequence[int]]  # where a word stands, and where the words of the wanted classes end there
 
 
+Possible = dict[int, list[tuple[Phrase, list[Element]]]]
+
+
+def can_occur(lexicon: Lexicon, where: Mapping[int, Sequence[int]]) -> Possible:
+    """By the class of its first word each phrase that can occur, with what is behind that word.
+
+    Without what may be missing there, and is. `where`: class id → its places.
+    """
+    present = set(where)
+    possible: Possible = {}
+    for identity in lexicon.begins(present):
+        here = []
+        for phrase in lexicon.beginning(identity):
+            for needed in phrase.needs:
+                if needed.isdisjoint(present):
+                    break
+            else:
+                here.append((phrase, [e for e in phrase.elements[1:] if not e.ids.isdisjoint(present)]))
+        if here:
+            possible[identity] = here
+    return possible
+
+
 class Search:
     """A message with some of its words hidden: these are passed over, as if they were not there."""
 
@@ -37,12 +60,12 @@ class Search:
         opens: Sequence[bool],
     ) -> None:
         """`where`: class id → its places, hidden or not. `opens`: where a request may begin."""
-        self._lexicon, self._tokens, self._spans, self._hidden, self._opens = lexicon, tokens, spans, hidden, opens
+        self._tokens, self._spans, self._hidden, self._opens = tokens, spans, hidden, opens
         self._where = where
         if any(hidden):
             shown = {identity: [at for at in places if not hidden[at]] for identity, places in where.items()}
             self._where = {identity: places for identity, places in shown.items() if places}
-        self._possible = self._can_occur()
+        self._possible = can_occur(lexicon, self._where)
         self._places: _Places | None = None
         self._found: dict[frozenset[str], list[Match]] = {}
 
@@ -74,25 +97,6 @@ class Search:
                         if hit is not None:
                             found.append(hit)
         return found
-
-    def _can_occur(self) -> dict[int, list[tuple[Phrase, list[Element]]]]:
-        """By the class of its first word each phrase that can occur, with what is behind that word.
-
-        Without what may be missing there, and is.
-        """
-        present = set(self._where)
-        possible: dict[int, list[tuple[Phrase, list[Element]]]] = {}
-        for identity in self._lexicon.begins(present):
-            here = []
-            for phrase in self._lexicon.beginning(identity):
-                for needed in phrase.needs:
-                    if needed.isdisjoint(present):
-                        break
-                else:
-                    here.append((phrase, [e for e in phrase.elements[1:] if not e.ids.isdisjoint(present)]))
-            if here:
-                possible[identity] = here
-        return possible
 
 
 class _Places:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import accumulate, pairwise
 
 from bot.core.routing.languages import Mark
@@ -12,7 +13,7 @@ from bot.core.routing.text import BLANK, CLAUSE, SENTENCE, Span, Token, lines, p
 
 
 class Sheet:
-    """A message with one flag per word for each reason not to count it."""
+    """A message with one flag per word for each reason not to count it, made when it is first asked for."""
 
     def __init__(
         self, text: str, lexicon: Lexicon, objects: Sequence[Span], words: list[Token] | None = None
@@ -23,27 +24,33 @@ class Sheet:
         self._clause_of: list[int] = []
         self._begins: list[int] = []
         self.lexicon = lexicon
+        self._objects = objects
         words = tokenise(text, lexicon.variants) if words is None else words
         spans = lexicon.spans(words)
         self.tokens = _without_polite(words, spans, lexicon)
         self.polite = len(self.tokens) < len(words)
-        self.spans = spans if len(self.tokens) == len(words) else lexicon.spans(self.tokens)
+        self.spans = lexicon.spans(self.tokens) if self.polite else spans
         self.where: dict[int, list[int]] = {}  # class → the places where its words begin
         for at, here in enumerate(self.spans):
             for identity in here:
                 self.where.setdefault(identity, []).append(at)
-        self.present = self.where.keys()
-        self.foreign_spans = [*quoted(text), *self._handed_on()]
-        self.foreign = self.flags([*self.foreign_spans, *objects])
-        self.negated = self._negated()
-        self.topic_words: set[int] = set()
-        self.topic = self._topics()
+        self.topic_words: set[int] = set()  # that lead to a topic
         self.question_words: set[int] = set()
-        self.asked = self._asked()
-        self.aside = self._aside()
         self.told_spans: list[Span] = []
-        self.told = self._told()
-        self.over = [a or b or c for a, b, c in zip(self._over(), self.aside, self.told, strict=True)]
+
+    @cached_property
+    def foreign_spans(self) -> list[Span]:
+        """What is quoted, or handed on."""
+        return [*quoted(self.text), *self._handed_on()]
+
+    @cached_property
+    def foreign(self) -> list[bool]:
+        return self.flags([*self.foreign_spans, *self._objects])
+
+    @cached_property
+    def over(self) -> list[bool]:
+        """Done already, taken back, told of others or by a paper."""
+        return [a or b or c for a, b, c in zip(self._over(), self.aside, self.told, strict=True)]
 
     def flags(self, spans: Sequence[Span]) -> list[bool]:
         if not spans:
@@ -70,7 +77,7 @@ class Sheet:
         return [Span(a, b) for a, b in pairwise([*cuts, len(self.tokens)])]
 
     def has(self, *names: Mark) -> bool:
-        return any(self.lexicon.identity(f"<!{name}>") in self.present for name in names)
+        return any(self.lexicon.identity(f"<!{name}>") in self.where for name in names)
 
     def before_small_words(self, at: int) -> int:
         """Where a noun phrase that ends with the word at this place begins: "(an) outline"."""
@@ -117,7 +124,8 @@ class Sheet:
         places = self.where.get(self.lexicon.identity(f"<!{name}>"), ())
         return bisect_left(places, first) < bisect_left(places, last)
 
-    def _negated(self) -> list[bool]:
+    @cached_property
+    def negated(self) -> list[bool]:
         flags = [False] * len(self.tokens)
         if not self.has("negation", "negation_back"):
             return flags
@@ -143,7 +151,8 @@ class Sheet:
                     at += 1
         return flags[: len(self.tokens)]
 
-    def _topics(self) -> list[bool]:
+    @cached_property
+    def topic(self) -> list[bool]:
         flags = [False] * len(self.tokens)
         if not self.has("topic", "topic_back", "topic_until"):
             return flags
@@ -190,7 +199,8 @@ class Sheet:
             return True
         return bool(self.mark("roughly", at) and self.mark("number", body))
 
-    def _asked(self) -> list[bool]:
+    @cached_property
+    def asked(self) -> list[bool]:
         flags = [False] * len(self.tokens)
         if not self.has("about", "about_any"):
             return flags
@@ -230,7 +240,8 @@ class Sheet:
                 flags[start:end] = [True] * (end - start)
         return flags
 
-    def _aside(self) -> list[bool]:
+    @cached_property
+    def aside(self) -> list[bool]:
         """News, and what other people do or ask: no request, and nothing handed in."""
         flags = [False] * len(self.tokens)
         if not self.has("others", "reported", "news"):
@@ -252,7 +263,8 @@ class Sheet:
                     flags[a:b] = [True] * (b - a)
         return flags
 
-    def _told(self) -> list[bool]:
+    @cached_property
+    def told(self) -> list[bool]:
         """ "We review 40 studies and do …": what a paper says of itself, up to where the person asks again."""
         flags = [False] * len(self.tokens)
         for start, end in self.clauses(SENTENCE) if self.has("tells") else ():

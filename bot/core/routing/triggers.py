@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from bot.core.routing.phrases import Lexicon
-from bot.core.routing.search import Match, Search
+from bot.core.routing.search import Match, Search, can_occur
 from bot.core.routing.sheet import Sheet
 from bot.core.routing.text import Span, Token, dense, paragraphs
 
@@ -60,6 +60,8 @@ def read(
     `words`: the text as `tokenise` cuts it, where that has been done.
     """
     sheet = Sheet(text, lexicon, [*objects, *(n.span for n in named)], words)
+    if not named and not can_occur(lexicon, sheet.where):  # nothing of what the pack knows
+        return Reading((), (), (), (), False, _asks(sheet), about_workflow=False, told=_long_told(sheet))
     opens = sheet.openings(0, len(sheet.tokens))
     kinds = frozenset({"trigger", "unserved", "name"} if answering else {"trigger", "unserved"})
     plain = [a or b or c for a, b, c in zip(sheet.foreign, sheet.topic, sheet.over, strict=True)]
@@ -73,10 +75,10 @@ def read(
         if key not in once:
             once[key] = Search(lexicon, sheet.tokens, sheet.spans, sheet.where, flags, opens)
         matches = once[key].matches(wanted)
+        if not asks:
+            return list(matches)
         # A phrase that is itself a question ("what does the literature say") is a request all the same.
-        return [
-            m for m in matches if not asks or m.first in sheet.question_words or not any(sheet.asked[i] for i in m.named)
-        ]
+        return [m for m in matches if m.first in sheet.question_words or not any(sheet.asked[i] for i in m.named)]
 
     hits = found(hidden, kinds) + found(plain, frozenset({"negative"}))
     if any(sheet.topic):
@@ -129,6 +131,13 @@ def read(
     )
 
 
+def _asks(sheet: Sheet) -> bool:
+    """Does the person ask what something is?"""
+    return sheet.text.rstrip().endswith(("?", "？")) and any(
+        a and not b for a, b in zip(sheet.asked, sheet.foreign, strict=True)
+    )
+
+
 def _flag_at(sheet: Sheet, span: Span, *reasons: Sequence[bool]) -> bool:
     at = next((i for i, t in enumerate(sheet.tokens) if span.start <= t.start < span.end), None)
     return at is None or any(flags[at] for flags in reasons)
@@ -178,7 +187,7 @@ def _nouns_alone(sheet: Sheet, nouns: Sequence[Match]) -> list[Match]:
 
 def _long_told(sheet: Sheet) -> Span | None:
     """Several sentences that a paper says of itself. Fewer may be somebody who tells what they do."""
-    told = sheet.told_spans
+    told = sheet.told_spans if any(sheet.told) else []
     if len(told) < _TOLD_SENTENCES or told[-1].end - told[0].start < SHORT:
         return None
     return Span(told[0].start, told[-1].end)
