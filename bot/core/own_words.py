@@ -121,8 +121,10 @@ def own_words(text: str) -> Parts:
             pasted.append(quote.group())
             introduced = introduced or own[line : quote.start()].strip()
     for signs, pattern in _BLANKED:
-        if any(sign in own for sign in signs):
-            own = pattern.sub(lambda found: _blank(found.group()), own)
+        for sign in signs:
+            if sign in own:
+                own = pattern.sub(lambda found: _blank(found.group()), own)
+                break
     return Parts(own, "\n".join(p.strip() for p in pasted if p.strip()), introduced)
 
 

@@ -164,6 +164,7 @@ class Phrase(NamedTuple):
     in_topic: bool = False
     unless: frozenset[str] = frozenset()
     needs: tuple[frozenset[str], ...] = ()  # of each set at least one word must be there, or nothing can match
+    starts: frozenset[str] = frozenset()  # the words that a match begins with; empty where it may be any
 
 
 Reading = Literal["said", "denied", "doubted"]
@@ -276,7 +277,16 @@ def phrase(line: str) -> Phrase:
         for step in steps
         if not step.optional and not any(choice[0].startswith("{") for choice in step.choices)
     )
-    return Phrase(tuple(steps), ends, begins, in_topic, unless, needs)
+    return Phrase(tuple(steps), ends, begins, in_topic, unless, needs, _starts(steps))
+
+
+def _starts(steps: Sequence[Step]) -> frozenset[str]:
+    found: set[str] = set()
+    for step in steps:
+        found |= {choice[0] for choice in step.choices}
+        if not step.optional:
+            break
+    return frozenset() if any(word.startswith("{") for word in found) else frozenset(found)
 
 
 class _Sought(NamedTuple):
@@ -407,7 +417,9 @@ def _matches(sentence: Sentence, sought: Phrase) -> Iterator[Match]:
             return
     if not sought.unless.isdisjoint(said):
         return
-    for first in range(len(sentence.words)):
+    for first, word in enumerate(sentence.words):
+        if sought.starts and word.text not in sought.starts:
+            continue
         end = _longest(sentence, sought.steps, first, joined=True)
         if end is None or end == first:
             continue
@@ -464,7 +476,12 @@ def _taken(found: tuple[Word, ...], choice: tuple[str, ...], place: int) -> int 
         grouped = nxt and len(nxt.text) == 3 and nxt.text.isdecimal() and nxt.start - found[place].end == 1
         return place + 2 if grouped else place + 1
     end = place + len(choice)
-    return end if tuple(w.text for w in found[place:end]) == choice else None
+    if end > len(found):
+        return None
+    for at, word in enumerate(choice, place):
+        if found[at].text != word:
+            return None
+    return end
 
 
 def _turns(sentence: Sentence, comma: int, first: int, end: int) -> bool:
