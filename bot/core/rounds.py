@@ -122,6 +122,8 @@ def _from_words(entry: Entry, statement: Statement) -> Settled | None:
     meant: dict[tuple[str | None, str], str] = {}
     denied: set[str | None] = set()
     for known in entry.known:
+        if known.option and not named:
+            continue
         for match in statement.find(known.words):
             if known.option is None:  # an option that was named says more than the words around it
                 covered = any(m.start < match.end and match.start < m.end for m in named)

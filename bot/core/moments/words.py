@@ -43,7 +43,7 @@ APOSTROPHES: Final = str.maketrans("’ʼ`´＇", "'''''")
 
 
 _LOOSE = regex(r"\t|[ \n] ")  # a blank that is another one, or none, in the folded text
-_PLAIN = regex("[a-z]*")
+_PLAIN = regex("[a-z]+")
 _WORDS = regex(r"[\w']+")
 
 
@@ -53,7 +53,7 @@ def folded(text: str) -> tuple[str, Sequence[int]]:
     Case, accents, apostrophes and the number of blanks do not matter; digits of any script are 0–9.
     """
     if text.isascii() and not _LOOSE.search(text):
-        return text.translate(APOSTROPHES).lower(), range(len(text) + 1)
+        return text.replace("`", "'").lower(), range(len(text) + 1)
     found: list[str] = []
     places: list[int] = []
     for at, char in enumerate(text.translate(APOSTROPHES)):
@@ -96,8 +96,8 @@ class _Phrases:
 
     def __init__(self, known: Mapping[str, Mapping[str, int]], kinds: frozenset[str]) -> None:
         self._all = tuple(phrase for phrase, means in known.items() if not kinds.isdisjoint(means))
-        self._by_start: dict[str, list[str]] = {}
-        for phrase in self._all:
+        self._by_start: dict[str, list[str]] = {}  # those that a text of ASCII can hold
+        for phrase in filter(str.isascii, self._all):
             self._by_start.setdefault(phrase[: letters(phrase, 0)], []).append(phrase)
 
     def may_stand_in(self, plain: str) -> bool:
