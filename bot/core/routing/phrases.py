@@ -101,6 +101,7 @@ class Lexicon:
         self.variants = variants
         self.root = Node()
         self._ids: dict[str, int] = {}
+        self._own: set[int] = set()  # classes of one language's words, until it is known which of them phrases name
         self._by_first: dict[int, list[Phrase]] = {}
         # The words of the marks, which alone are asked for word by word.
         self._marks: dict[str, frozenset[tuple[str, ...]]] = {}
@@ -132,7 +133,9 @@ class Lexicon:
             said = {words(entry.replace("*", " "), self.variants) for entry in entries}
             self._marks[f"<{name}>"] = self.phrases_of(f"<{name}>") | said
         for entry in entries:
-            self.add_word(self.identity(f"<{name}>"), self.identity(f"<{language}.{name}>"), text=entry)
+            own = self.identity(f"<{language}.{name}>")
+            self._own.add(own)
+            self.add_word(self.identity(f"<{name}>"), own, text=entry)
 
     def add_phrase(self, kind: str, value: str, source: str, language: str, gaps: tuple[int, int]) -> None:
         phrase = _compile(self, kind, value, source, language, gaps)
@@ -146,6 +149,9 @@ class Lexicon:
 
     def finish(self) -> None:
         """Prepare stems and typing errors once all words are in. Ends that say the same become one."""
+        named = {i for phrases in self._by_first.values() for p in phrases for e in p.elements for i in e.ids}
+        unused = self._own - named
+        self._own = set()
         ends: dict[tuple[int, ...], Node] = {}
         todo = [self.root]
         while todo:
@@ -153,6 +159,7 @@ class Lexicon:
             node.prepare()
             for branch in (node.words, node.stems):
                 for word, following in branch.items():
+                    following.ids = tuple([i for i in following.ids if i not in unused])
                     if not following.words and not following.stems:
                         branch[word] = ends.setdefault(following.ids, following)
             todo += [*node.words.values(), *node.stems.values()]
