@@ -116,7 +116,8 @@ def start(turn: Turn, session: Session, verdict: Verdict, ref: MessageRef) -> Se
     supplied = tuple(m for m in session.request.materials if m.kind != "named")  # what is only named is not here
     phases = route("", supplied, turn.book.packs[session.pack]).phases if supplied else ()
     built = build_round(playbook, session.request, phases, policy)
-    session = turn.put(session, settled=built.settled, dropped=built.dropped)
+    if (built.settled, built.dropped) != (session.settled, session.dropped):
+        session = turn.put(session, settled=built.settled, dropped=built.dropped)
     fetching.order(turn, session)
     if not built.asked:
         return _straight(turn, session, " Your message answers all it would ask.")

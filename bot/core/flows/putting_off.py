@@ -14,7 +14,7 @@ from bot.core.flows.words import pleasantry, puts_off
 from bot.core.model import MessageRef, Person
 from bot.core.moments.expression import MISTAKEN, Expression
 from bot.core.moments.resolve import Moment, on_the_wall, resolve
-from bot.core.moments.wish import Wish, find, moment_in, only_asks, only_moment
+from bot.core.moments.wish import Wish, find, may_be_moment, moment_in, only_asks, only_moment
 from bot.core.moments.zones import in_words, span_in_words
 from bot.core.patterns import regex
 from bot.core.replies.reading import Reading
@@ -48,7 +48,10 @@ _BREAKS = 4  # looked at; a time has one or two itself: "tomorrow, 9:30: 1 A"
 
 def wish_before(turn: Turn, round_: Round, text: str) -> Wish | None:
     """A bare moment in front of answers: "tomorrow at 9: 1 A". The answers are the rest."""
-    for mark in islice(_BREAK.finditer(text), _BREAKS):
+    marks = list(islice(_BREAK.finditer(text), _BREAKS))
+    if not marks or not may_be_moment(text[: marks[-1].start()], turn.book.times):
+        return None
+    for mark in marks:
         said, rest = only_moment(text[: mark.start()], turn.book.times), text[mark.end() :].strip()
         if said is None:
             continue
