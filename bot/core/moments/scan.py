@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from bot.core.moments.dates import named, numbered
 from bot.core.moments.words import TimeWords, folded, spaced
 from bot.core.patterns import regex
 
@@ -13,8 +14,6 @@ LONGEST: Final = 500  # characters; a longer message holds no wish worth finding
 BREAKS: Final = frozenset(".,;:!?\n()[]…。，、；：！？-–—=")
 
 _CLOCK = regex(r"(\d{1,2})([:h：]|\.(?=\d\d(?![\d.])))(\d{2})(?![\d:])")
-_ISO = regex(r"(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)")
-_DOTTED = regex(r"(\d{1,2})\.\s?(\d{1,2})\.(?:\s?(\d{4})(?!\d))?(?!\d)")
 _NUMBER = regex(r"\d+")
 _HALF_DAY = regex(r"([ap])\.\s?m\.")
 
@@ -31,6 +30,8 @@ class Item:
     clock: tuple[int, int] | None = None
     written: str = ""  # how its hour was written: "02" is no afternoon
     date: tuple[int | None, int, int] | None = None  # year, month, day
+    either: bool = False  # its day and month may be meant the other way round: 12/3
+    slashed: bool = False  # two numbers and a slash: alone, these may be anything
 
     @property
     def strange(self) -> bool:
@@ -58,17 +59,21 @@ def items_in(text: str, words: TimeWords) -> Iterator[Item]:
 
 
 def _placed(item: Item, start: int, end: int) -> Item:
-    return Item(start, end, item.kinds, item.sign, item.number, item.clock, item.written, item.date)
+    kept = (item.kinds, item.sign, item.number, item.clock, item.written, item.date, item.either, item.slashed)
+    return Item(start, end, *kept)
 
 
 def _item(plain: str, at: int, words: TimeWords) -> tuple[Item, int]:
     char = plain[at]
     if char.isdigit():
-        return _figures(plain, at)
+        return _figures(plain, at, words)
     if char in "ap" and (found := _HALF_DAY.match(plain, at)):
         return Item(0, 0, {f"{found[1]}m": 1}), found.end()
     if (phrase := words.at(plain, at)) is not None:
-        return Item(0, 0, phrase[1]), phrase[0]
+        end, kinds = phrase
+        if "month_name" in kinds and (day := named(plain, end, kinds["month_name"], words)) is not None:
+            return Item(0, 0, {}, date=day.date), day.end
+        return Item(0, 0, kinds), end
     if char in BREAKS:
         return Item(0, 0, {}, sign=char), at + 1
     end = at + 1
@@ -78,12 +83,9 @@ def _item(plain: str, at: int, words: TimeWords) -> tuple[Item, int]:
     return Item(0, 0, {}), end
 
 
-def _figures(plain: str, at: int) -> tuple[Item, int]:
-    if found := _ISO.match(plain, at):
-        return Item(0, 0, {}, date=(int(found[1]), int(found[2]), int(found[3]))), found.end()
-    if found := _DOTTED.match(plain, at):
-        year = int(found[3]) if found[3] else None
-        return Item(0, 0, {}, date=(year, int(found[2]), int(found[1]))), found.end()
+def _figures(plain: str, at: int, words: TimeWords) -> tuple[Item, int]:
+    if (day := numbered(plain, at, words)) is not None:
+        return Item(0, 0, {}, date=day.date, either=day.either, slashed=day.slashed), day.end
     if found := _CLOCK.match(plain, at):
         return Item(0, 0, {}, clock=(int(found[1]), int(found[3])), written=found[1]), found.end()
     found = _NUMBER.match(plain, at)
