@@ -247,9 +247,9 @@ def round_card(
     noun = "question" if count == 1 else "questions"
     number = session.number if numbered else None
     asked = _asked(round_)
-    purpose = round_.purpose if asked else how_it_ended(session, round_)
-    title, under = _head(heading(round_, f"{count} {noun}", number), purpose)
-    blocks = [title, text(route_note), under] if route_note else [title, under]
+    about = round_.purpose if asked else how_it_ended(session, round_)
+    title, purpose = _head(heading(round_, f"{count} {noun}", number), about)
+    blocks = [title, text(route_note), purpose] if route_note else [title, purpose]
     untouched = len(asked) == count
     if round_.signals and untouched:
         points = sum(signal.points for signal in round_.signals)

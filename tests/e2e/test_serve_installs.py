@@ -13,7 +13,7 @@ import httpx
 from cryptography.fernet import Fernet
 
 from adapters.slack.manifest import Features, manifest
-from tests.e2e.serving import Serving, free_port, until
+from tests.e2e.serving import SLOWER, Serving, free_port, until
 from tests.fakes.slack import Person, SlackServer, WallClock
 
 URL = "https://bot.example.org"  # a proxy's, in front of the program
@@ -22,6 +22,7 @@ URL = "https://bot.example.org"  # a proxy's, in front of the program
 class Served(Serving):
     def __init__(self, server: SlackServer, base: str, folder: Path) -> None:
         self.server = server
+        server.slower = SLOWER
         port = free_port()
         server.app.use_manifest(manifest(Features(url=URL, installs=True)))
         server.hooks.url = f"http://127.0.0.1:{port}/slack/events"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.serving import Serving, free_port, until
+from tests.e2e.serving import SLOWER, Serving, free_port, until
 from tests.fakes.slack import Channel, Interaction, Person, SlackServer, WallClock
 from tests.fakes.telegram import TelegramServer
 
@@ -19,6 +19,7 @@ from tests.fakes.telegram import TelegramServer
 class Served(Serving):
     def __init__(self, server: SlackServer, base: str, folder: Path, style: str) -> None:
         self.server = server
+        server.slower = SLOWER
         port = free_port()
         given = {
             "SLACK__BOT_TOKEN": server.token,
@@ -120,7 +121,7 @@ async def test_a_trigger_that_has_expired_on_the_way_costs_a_second_press(tmp_pa
         ana.say("@askfirst lit-review this", triage)
         await until(says(made, triage, "Literature review"), "the round")
         await until(made.all_sent, "the round, settled")
-        on_its_way_for(ana.press("Answer in a form"), seconds=4)
+        on_its_way_for(ana.press("Answer in a form"), seconds=4 * SLOWER)
         await until(says(made, triage, "press it once more"), "the words about it")
         assert [call.error for call in made.server.called("views.open")] == ["expired_trigger_id"]
         assert [m.only_to for m in triage.messages.values() if "press it once more" in m.text] == [ana.id]

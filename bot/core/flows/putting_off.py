@@ -12,7 +12,7 @@ from bot.core.events import ButtonPressed, MessageReceived
 from bot.core.flows import hours, replying
 from bot.core.flows.words import pleasantry, puts_off
 from bot.core.model import MessageRef, Person
-from bot.core.moments.expression import MISTAKEN, Expression
+from bot.core.moments.expression import MISTAKEN, Expression, Wrong, either_day
 from bot.core.moments.resolve import Moment, on_the_wall, resolve
 from bot.core.moments.wish import Wish, find, may_be_moment, moment_in, only_asks, only_moment
 from bot.core.moments.zones import in_words, span_in_words
@@ -159,7 +159,7 @@ def keep(
     )
     open_ = view.still_open(round_, turn.policy(session).bulk_accept) if round_ and round_.open_items else ""
     if moment is None or at is None:
-        why = "" if not isinstance(found, str) else f": {MISTAKEN[found]}"
+        why = "" if not isinstance(found, str) else f": {_mistake(wish, found)}"
         lines = _without_moment(wish, why, _in_zone(turn, kept) if stands else "", beside=beside, noted=noted)
     else:
         lines = _with_moment(turn, moment, zone, person)
@@ -190,6 +190,13 @@ def _with_moment(turn: Turn, moment: Moment, zone: hours.Zone, person: Person) -
     return lines
 
 
+def _mistake(wish: Wish, found: Wrong) -> str:
+    if found != "which_date":
+        return MISTAKEN[found]
+    one, other = either_day(wish.said)
+    return f"it may be {one} or {other}"
+
+
 def _in_zone(turn: Turn, kept: PutOff) -> str:
     zone = turn.book.zones.zone(kept.zone)
     return "" if kept.at is None or zone is None else in_words(kept.at, zone, kept.zone, turn.at)
@@ -207,8 +214,12 @@ def _without_moment(wish: Wish, why: str, stands: str, *, beside: bool, noted: b
         return [f"“{words}” is kept as a note. What is open can wait, and nothing expires. {how}"]
     return [
         f"All right, later (“{words}”). Nothing is recorded or decided meanwhile, and nothing expires.",
-        f"I can't tell a moment from that{why}, so I don't come back by myself. To be asked again: {EXAMPLE}",
+        f"I can't tell a moment from that{why}, so I don't come back by myself. To be asked again: {_example(wish)}",
     ]
+
+
+def _example(wish: Wish) -> str:
+    return f"ask me on {either_day(wish.said)[1]} at 9" if wish.said.wrong == "which_date" else EXAMPLE
 
 
 def stop(turn: Turn, session: Session, round_: Round | None, person: Person, ref: MessageRef) -> Session:
