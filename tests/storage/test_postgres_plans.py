@@ -13,10 +13,9 @@ from storage.rows import STATEMENTS
 # statement -> the tables that may be read from end to end all the same, and why
 ALLOWED = {
     "clarifications": {"clarification"},  # all of them
-    "clarified_sessions": {"clarification", "clarification_history"},  # for `verify`, which reads everything
     "failures": {"event"},  # for people, when something went wrong
     "sweep_outbox": {"outbox", "conversation"},  # once at the end of `db prune`
-    "chains": {"audit", "audit_head"},
+    "chains": {"audit", "audit_head", "clarification", "clarification_history"},  # all of them
 }
 
 

@@ -94,7 +94,7 @@ async def test_an_old_place_goes_into_the_archive_and_a_new_one_stays(
     assert await store.conversation_of(f"of {NEW}") == NEW
     assert await verify(store) == []
     async with store.snapshot() as snapshot:
-        assert f"of {OLD}" not in await snapshot.chains()
+        assert f"of {OLD}" not in [chain async for chain in snapshot.chains()]
         noted = [row async for row in snapshot.chain("system")][-1]
     [line] = archive.read_text().splitlines()
     kept = json.loads(line)
