@@ -1,7 +1,7 @@
 """When to line up messages that stand behind others of their place (`line_up` in storage/sql/outbox.sql).
 
-A place rarely has more than two messages that wait; to look at each claim would cost more than it saves. So it is done
-now and then, and at each claim while there is a crowd.
+A place rarely has more than two messages that wait; to look at each claim would cost more than it saves. So it is
+done now and then, and at each claim while there is a crowd.
 """
 
 from __future__ import annotations

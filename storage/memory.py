@@ -294,7 +294,9 @@ class MemorySnapshot:
 
     async def chains(self) -> AsyncGenerator[str]:
         found = {row["chain"] for row in self._tables.audit} | set(self._tables.audit_head)
-        found |= {key[0] for table in (self._tables.clarification, self._tables.clarification_history) for key in table}
+        found |= {
+            key[0] for table in (self._tables.clarification, self._tables.clarification_history) for key in table
+        }
         for chain in sorted(found):
             yield chain
 

@@ -257,18 +257,26 @@ timer = Table(
 # written while its statement waited, so that no row is left behind one that is gone.
 FREED = {
     "sqlite": (
-        "CREATE TRIGGER outbox_left AFTER UPDATE OF state ON outbox WHEN OLD.state = 'waiting'\n"
-        "BEGIN UPDATE outbox SET behind = NULL WHERE behind = OLD.row; END",
-        "CREATE TRIGGER outbox_removed AFTER DELETE ON outbox WHEN OLD.state = 'waiting'\n"
-        "BEGIN UPDATE outbox SET behind = NULL WHERE behind = OLD.row; END",
+        (
+            "CREATE TRIGGER outbox_left AFTER UPDATE OF state ON outbox WHEN OLD.state = 'waiting'\n"
+            "BEGIN UPDATE outbox SET behind = NULL WHERE behind = OLD.row; END"
+        ),
+        (
+            "CREATE TRIGGER outbox_removed AFTER DELETE ON outbox WHEN OLD.state = 'waiting'\n"
+            "BEGIN UPDATE outbox SET behind = NULL WHERE behind = OLD.row; END"
+        ),
     ),
     "postgresql": (
-        "CREATE FUNCTION outbox_left() RETURNS trigger LANGUAGE plpgsql AS $$\n"
-        "BEGIN UPDATE outbox SET behind = NULL WHERE behind = OLD.row; RETURN NULL; END $$",
-        "CREATE TRIGGER outbox_left AFTER UPDATE OF state OR DELETE ON outbox\n"
-        "FOR EACH ROW WHEN (OLD.state = 'waiting') EXECUTE FUNCTION outbox_left()",
+        (
+            "CREATE FUNCTION outbox_left() RETURNS trigger LANGUAGE plpgsql AS $$\n"
+            "BEGIN UPDATE outbox SET behind = NULL WHERE behind = OLD.row; RETURN NULL; END $$"
+        ),
+        (
+            "CREATE TRIGGER outbox_left AFTER UPDATE OF state OR DELETE ON outbox\n"
+            "FOR EACH ROW WHEN (OLD.state = 'waiting') EXECUTE FUNCTION outbox_left()"
+        ),
     ),
 }
 for _dialect, _statements in FREED.items():
     for _statement in _statements:
-        listen(outbox, "after_create", DDL(_statement).execute_if(dialect=_dialect))
+        listen(outbox, "after_create", DDL(_statement).execute_if(dialect=_dialect))  # type: ignore[no-untyped-call]

@@ -63,9 +63,7 @@ async def verify(store: RecordStore) -> list[AuditFinding]:
     return [finding async for chain in checked(store) for finding in chain.findings]
 
 
-async def _chain(
-    snapshot: Snapshot, chain: str, head: Head | None, entries: _Entries
-) -> AsyncIterator[AuditFinding]:
+async def _chain(snapshot: Snapshot, chain: str, head: Head | None, entries: _Entries) -> AsyncIterator[AuditFinding]:
     last = EMPTY
     async for row in snapshot.chain(chain):
         where = f"row {row['seq']} ({row['event']})"

@@ -43,7 +43,6 @@ ALLOWED = {
     "asking_few": {"USE TEMP B-TREE FOR ORDER BY"},  # the same
     # by a partial index, from the newest on until there are enough; those of the same microsecond by name
     "asking_on": {"SCAN newest USING INDEX session_asking_newest", "USE TEMP B-TREE FOR RIGHT PART OF ORDER BY"},
-    "sweep_outbox": {"SCAN outbox"},  # once at the end of `db prune`
     "sessions_of": {"USE TEMP B-TREE FOR ORDER BY"},  # one place's
     "chains": {"SCAN audit_head", "SCAN audit", "SCAN clarification"},  # merged as they come, each in its order
     "unsent": {"SCAN outbox", "USE TEMP B-TREE FOR ORDER BY"},  # only rows that wait; for `doctor`
@@ -69,10 +68,7 @@ def test_a_statement_goes_by_an_index(connection: sqlite3.Connection, name: str)
     for step in costly:
         assert any(step.startswith(start) for start in allowed), "\n".join(plan)
         if step.startswith("SCAN") and not re.search(FOUND, step):
-            assert "USING" in step or name in (
-                "sweep_outbox",
-                "failures",
-            ), "\n".join(plan)
+            assert "USING" in step or name == "failures", "\n".join(plan)
 
 
 def test_the_outbox_is_searched_among_waiting_rows_only(connection: sqlite3.Connection) -> None:

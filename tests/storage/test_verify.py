@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bot.ports import AuditFinding
-from storage.chain import REMOVED, Head, digest, entry_hash
+from storage.chain import REMOVED, digest, entry_hash
 from storage.memory import MemorySnapshot, MemoryStore
 from storage.migrate import upgrade
 from storage.queries import as_dict

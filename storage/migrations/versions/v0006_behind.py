@@ -15,16 +15,24 @@ depends_on = None
 
 FREED = {
     "sqlite": (
-        "CREATE TRIGGER outbox_left AFTER UPDATE OF state ON outbox WHEN OLD.state = 'waiting'\n"
-        "BEGIN UPDATE outbox SET behind = NULL WHERE behind = OLD.row; END",
-        "CREATE TRIGGER outbox_removed AFTER DELETE ON outbox WHEN OLD.state = 'waiting'\n"
-        "BEGIN UPDATE outbox SET behind = NULL WHERE behind = OLD.row; END",
+        (
+            "CREATE TRIGGER outbox_left AFTER UPDATE OF state ON outbox WHEN OLD.state = 'waiting'\n"
+            "BEGIN UPDATE outbox SET behind = NULL WHERE behind = OLD.row; END"
+        ),
+        (
+            "CREATE TRIGGER outbox_removed AFTER DELETE ON outbox WHEN OLD.state = 'waiting'\n"
+            "BEGIN UPDATE outbox SET behind = NULL WHERE behind = OLD.row; END"
+        ),
     ),
     "postgresql": (
-        "CREATE FUNCTION outbox_left() RETURNS trigger LANGUAGE plpgsql AS $$\n"
-        "BEGIN UPDATE outbox SET behind = NULL WHERE behind = OLD.row; RETURN NULL; END $$",
-        "CREATE TRIGGER outbox_left AFTER UPDATE OF state OR DELETE ON outbox\n"
-        "FOR EACH ROW WHEN (OLD.state = 'waiting') EXECUTE FUNCTION outbox_left()",
+        (
+            "CREATE FUNCTION outbox_left() RETURNS trigger LANGUAGE plpgsql AS $$\n"
+            "BEGIN UPDATE outbox SET behind = NULL WHERE behind = OLD.row; RETURN NULL; END $$"
+        ),
+        (
+            "CREATE TRIGGER outbox_left AFTER UPDATE OF state OR DELETE ON outbox\n"
+            "FOR EACH ROW WHEN (OLD.state = 'waiting') EXECUTE FUNCTION outbox_left()"
+        ),
     ),
 }
 
