@@ -16,13 +16,11 @@ from bot.core.replies.own import aside
 from bot.core.replies.reading import ItemReading, Proposal, Reading
 from bot.core.replies.unnumbered import bare, by_line, letters_as_word, numbers_alone, positional
 from bot.core.replies.value import asks
+from bot.core.replies.wording import CANCEL
 
 _FEW_WORDS = 5
 ACCEPT = Proposal(kind="accept_all", label="accept recommendations")
-STOP_OR_CANCEL = (
-    Proposal(kind="force_quit", label="Draft with what you have"),
-    Proposal(kind="cancel", label="Cancel the request"),
-)
+STOP_OR_CANCEL = (Proposal(kind="force_quit", label="Draft with what you have"), CANCEL)
 
 
 def read_whole(msg: Message) -> Reading:
@@ -153,7 +151,7 @@ def _may_be_name(msg: Message, i: int) -> bool:
     token = msg.tokens[i]
     written = msg.clean.norm[token.start : token.end]
     if token.kind == "word" and len(written) > 1:
-        return written[0].isupper() or (not written[0].islower() and not msg.found(i))
+        return written[0].isupper() or (not written[0].islower() and not msg.found[i])
     return token.kind == "char" and not msg.any_at(("polite", "suffix", "question"), i)
 
 
