@@ -25,6 +25,7 @@ from bot.faults import report
 from bot.ports import Commit, DueTimer, DuplicateEvent, OutboxRow, Settle, StoreUnavailable
 from storage.batches import Batches
 from storage.hot import Hot
+from storage.line import FRONT, Line
 from storage.postgres_errors import DATABASE, LOST, unavailable
 from storage.postgres_link import options
 from storage.postgres_listener import Listener
@@ -71,6 +72,7 @@ class PostgresStore:
         self._abouts = Batches(self._about_all, target.name)
         self._listener: Listener | None = None
         self._hot = Hot()
+        self._line = Line()
         self._closed = False
 
     # -- conversations -------------------------------------------------------------------------------------------
@@ -170,6 +172,8 @@ class PostgresStore:
     ) -> Sequence[OutboxRow]:
         values = {**looking(now, lease, limit), "platforms": listed(platforms)}
         taken = sorted(await self._rows("claim", **values), key=lambda row: row["row"])
+        if self._line.look():
+            self._line.found(len(await self._rows("line_up", **values, front=FRONT)))
         return [row for row in [await self._readable(row, now) for row in taken] if row is not None]
 
     async def _readable(self, row: Row, now: datetime) -> OutboxRow | None:

@@ -341,5 +341,6 @@ def _timers(rows: dict[str, list[Row]], commit: Commit, place: str, at: int) -> 
         rows["end_timer"] = [{"conversation": place, "name": text(event.name), "at": at}]
     rows["clear_timer"] = [{"conversation": place, "name": text(name)} for name in commit.timers_cleared]
     rows["set_timer"] = [
-        {"conversation": place, "name": text(name), "at": micros(moment_)} for name, moment_ in commit.timers_set
+        {"conversation": place, "name": text(name), "at": micros(moment_), "set_at": at}
+        for name, moment_ in commit.timers_set
     ]

@@ -22,6 +22,7 @@ from bot.core.state import Conversation
 from bot.ports import Commit, DueTimer, DuplicateEvent, OutboxRow, Settle
 from storage.hot import Hot
 from storage.lane import Lane, open_lane
+from storage.line import FRONT, Line
 from storage.queries import many, one, rows
 from storage.records import Ring, Snapshot
 from storage.rows import (
@@ -70,6 +71,7 @@ class SqliteStore:
         self._writer = writer
         self._reader = reader
         self._hot = Hot()
+        self._line = Line()
         self._watch: Watch | None = None
 
     # -- conversations -------------------------------------------------------------------------------------------
@@ -159,6 +161,8 @@ class SqliteStore:
 
         def change(connection: sqlite3.Connection) -> list[Row]:
             taken = rows("claim", connection, **values)
+            if self._line.look():
+                self._line.found(len(rows("line_up", connection, **values, front=FRONT)))
             for row in taken:
                 place = {"conversation": row["conversation"], "card": row["card"]}
                 posted = one("card_message", connection, **place) if row["kind"] == "redraw" else None
