@@ -103,6 +103,31 @@ async def test_locks_do_not_pile_up() -> None:
     assert len(subject._queues) == 0
 
 
+async def test_who_gives_up_waiting_holds_up_nobody() -> None:
+    """Cancelled while waiting, cancelled at the moment when it was their turn, and the next one."""
+    queues = runner(FakeStore())._queues
+    assert queues.enter("test:1") is None
+    gone, struck, last = (queues.enter("test:1") for _ in range(3))
+    assert gone is not None
+    assert struck is not None
+    assert last is not None
+    gone.cancel()
+    queues.leave("test:1", None)
+    assert struck.done()
+    assert not last.done()
+    queues.leave("test:1", gone)
+    assert not last.done()
+    queues.leave("test:1", struck)  # cancelled before it could do anything
+    assert last.done()
+    late = queues.enter("test:1")
+    assert late is not None
+    late.cancel()
+    queues.leave("test:1", late)
+    queues.leave("test:1", last)
+    assert len(queues) == 0
+    assert queues.enter("test:1") is None
+
+
 async def test_steps_again_when_another_worker_was_first() -> None:
     """Two workers, one database: both answers are in, each decided on the state that it was written to."""
     store = FakeStore()
