@@ -138,6 +138,7 @@ def _gate(session: Session, shown: Phase, surface: str) -> dict[str, Any]:
         },
         "run": run.run if run else 0,
         "run_since": run.since if run else None,
+        "carried_on": bool(run and run.carried),
         "rounds": [_round(session, r, surface) for r in rounds],
     }
 

@@ -324,8 +324,18 @@ class PickNumber(Model):
     revision: int
 
 
+class TakeWay(Model):
+    """A way out of an escalation that may not have been meant (RD-7). `mark`: what it was offered for (RD-15)."""
+
+    kind: Literal["way"] = "way"
+    session: str
+    choice: str
+    mark: str
+
+
 Ask = Annotated[
-    TakeReading | LeaveSession | Amend | Settle | PickRound | TakeSeveral | PickNumber, Field(discriminator="kind")
+    TakeReading | LeaveSession | Amend | Settle | PickRound | TakeSeveral | PickNumber | TakeWay,
+    Field(discriminator="kind"),
 ]
 
 

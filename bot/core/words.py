@@ -94,6 +94,18 @@ def first_of(text: str, phrases: Iterable[str]) -> str | None:
     return next((phrase for phrase in phrases if _stands_in(where, _folded(phrase))), None)
 
 
+def begins(folded: str, phrases: Iterable[str]) -> bool:
+    """Whether a folded text begins with one of the phrases, as whole words."""
+    return any(
+        folded.startswith(phrase) and (len(folded) == len(phrase) or not _goes_on(phrase[-1], folded[len(phrase)]))
+        for phrase in phrases
+    )
+
+
+def _goes_on(last: str, following: str) -> bool:
+    return _spaced_letter(last) and following.isalnum()
+
+
 def _stands_in(where: str, sought: str) -> bool:
     if not sought or sought not in where:
         return False

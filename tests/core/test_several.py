@@ -285,3 +285,48 @@ def test_the_number_that_the_card_shows_is_asked_about(text: str) -> None:
         ("B", "accept_recommendations_bulk"),
         ("A", "accept_recommendations_bulk"),
     }
+
+
+def over_twice() -> Talk:
+    """Two intakes of three questions that are over, #1 with B A B and #2 with C C A."""
+    talk = Talk()
+    for letters in ("1: B, 2: A, 3: B", "1: C, 2: B, 3: A"):
+        talk.says("ana", "lit-review this")
+        talk.says("ana", letters)
+        assert talk.state is not None
+        talk.rings(f"grace:{talk.state.sessions[-1].id}")
+    return talk
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["change 1 to A in #1", "in #1 change 1 to A", "#1: change 1 to A", "change 1 of #1 to A", "1: A in #1",
+     "ändere 1 in #1 auf A", "cambia la 1 a A en #1"],
+)  # fmt: skip
+def test_a_change_goes_to_the_intake_that_is_named(words: str) -> None:
+    """RP-7 RD-13"""
+    talk = over_twice()
+    assert talk.state is not None
+    first = talk.state.sessions[0].id
+    assert "#1 Literature review\n1 · Years to cover: was B, Last 10 years, would be A" in said(
+        talk.says("ana", words)
+    )
+    assert clarified(talk.says("ana", "yes")) == {(first, "years"): ("A", "user_response")}
+
+
+def test_a_change_of_an_intake_that_is_not_here_changes_nothing() -> None:
+    """RP-7: never the latest one instead; a number in a remark names nothing."""
+    talk = over_twice()
+    talk.says("ana", "lit-review this")
+    for words in ("change 1 to A in #9", "change 1 to E in #1"):
+        made = talk.says("ana", words)
+        made = step(talk.before, _answered(talk, words), book()) if made.wants else made
+        assert not clarified(made)
+        assert not made.state.pending
+    assert list(clarified(talk.says("ana", "1: A as discussed in #1")).values()) == [("A", "user_response")]
+
+
+def _answered(talk: Talk, text: str) -> Envelope:
+    ref = MessageRef(id=f"u{talk.acts}", quote=text)
+    event = MessageReceived(person=person("ana"), text=text, ref=ref)
+    return talk.envelope(event).model_copy(update={"elsewhere": ()})

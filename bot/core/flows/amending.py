@@ -42,8 +42,10 @@ def locked(session: Session, round_: Round, answers: Mapping[int, ItemReading]) 
     return any((i := round_.item(n)) is not None and i.question.field in scope.INPUTS for n in answers)
 
 
-def propose(turn: Turn, session: Session, round_: Round, reading: Reading, person: Person, ref: MessageRef) -> bool:
-    """Offer the change for confirmation. False when the reading changes nothing that can be changed."""
+def propose(
+    turn: Turn, session: Session, round_: Round, reading: Reading, person: Person, ref: MessageRef, lead: str = ""
+) -> bool:
+    """Offer the change for confirmation, after `lead`. False when the reading changes nothing that can be changed."""
     if locked(session, round_, reading.answers):
         turn.refuse(person, "the scope is locked", LOCKED, session=session)
         return True
@@ -67,7 +69,7 @@ def propose(turn: Turn, session: Session, round_: Round, reading: Reading, perso
         )
     if not answers:
         if lines:
-            turn.tell(*lines, session=session, round_=round_)
+            turn.tell(*filter(None, (lead,)), *lines, session=session, round_=round_)
         return bool(lines)
     refusal = intake.may_answer(turn, session, person)
     if refusal is not None:
@@ -77,7 +79,7 @@ def propose(turn: Turn, session: Session, round_: Round, reading: Reading, perso
         Amend(session=session.id, round=round_.id, answers=answers),
         person,
         ref,
-        (*lines, _question(session)),
+        (*filter(None, (lead,)), *lines, _question(session)),
         (("y", "Yes, change it"), ("n", "No")),
         session,
         round_,

@@ -79,7 +79,9 @@ def round_message(
     session = _keep_files(turn, session, event)
     session = injection.note(turn, session, person, event.text, event.materials)
     accepts = reading.kind in ("accept_all", "accept_all_except")
-    if accepts and claims(event.text) and injection.only_fenced(event.text):  # told by `injection.note` (AU-3)
+    if (
+        accepts and claims(event.text, (), turn.book.phrases.lists) and injection.only_fenced(event.text)
+    ):  # told by `injection.note` (AU-3)
         _not_ones_own(turn, session, round_)
         return
     if not accepts and _only_told_of(turn, session, round_, reading, event):
@@ -95,7 +97,8 @@ def round_message(
         return
     if (after := replying.apply(turn, session, round_, reading, person, ref)) is not None:
         if wish is not None and after.stage.kind == "asking" and after.round is not None:
-            putting_off.keep(turn, after, after.round, wish, person, ref, beside=True)
+            noted = wish.words in (reading.note, *(item.note for item in reading.answers.values()))
+            putting_off.keep(turn, after, after.round, wish, person, ref, beside=True, noted=noted)
         return
     if event.materials and not event.text.strip():
         still = view.still_open(round_, turn.policy(session).bulk_accept)
@@ -249,7 +252,7 @@ def _only_told_of(turn: Turn, session: Session, round_: Round, reading: Reading,
     words = injection.others_words(turn, round_, event.text)
     if words is None:
         return False
-    if not claims(event.text):  # else `injection.note` has logged it
+    if not claims(event.text, (), turn.book.phrases.lists):  # else `injection.note` has logged it
         _claimed(turn, session, round_, event, words, "reported")
         if reading.kind == "answers":
             turn.tell(f"⚠ “{quote(words)}” is what somebody else says; that decides nothing here.", session=session)

@@ -74,6 +74,8 @@ def wish_behind(turn: Turn, round_: Round, text: str, reading: Reading) -> Wish 
         said = None if note is None else only_moment(note, times)
         if note is not None and said is not None:
             return Wish(note, said)  # the note is kept as well: it may be meant as one
+        if note is not None and puts_off(note, turn.book.phrases):
+            return Wish(note, moment_in(note, times))  # "2b, later": likewise
     return None
 
 
@@ -103,8 +105,10 @@ def keep(
     ref: MessageRef,
     *,
     beside: bool = False,
+    noted: bool = False,
 ) -> Session:
-    """Keep the wish, and say the moment back. `beside`: the message also said something else, which has its echo."""
+    """Keep the wish, and say the moment back. `beside`: the message also said something else, which has its echo;
+    `noted`: and that echo shows the words as a note."""
     if wish.stops:
         return stop(turn, session, round_, person, ref)
     zone = hours.zone_of(turn, person)
@@ -133,7 +137,7 @@ def keep(
     open_ = view.still_open(round_, turn.policy(session).bulk_accept) if round_ and round_.open_items else ""
     if moment is None or at is None:
         why = "" if not isinstance(found, str) else f": {MISTAKEN[found]}"
-        lines = _without_moment(wish, why, _in_zone(turn, kept) if stands else "", beside=beside)
+        lines = _without_moment(wish, why, _in_zone(turn, kept) if stands else "", beside=beside, noted=noted)
     else:
         lines = _with_moment(turn, moment, zone, person)
     if beside:
@@ -168,13 +172,16 @@ def _in_zone(turn: Turn, kept: PutOff) -> str:
     return "" if kept.at is None or zone is None else in_words(kept.at, zone, kept.zone, turn.at)
 
 
-def _without_moment(wish: Wish, why: str, stands: str, *, beside: bool) -> list[str]:
+def _without_moment(wish: Wish, why: str, stands: str, *, beside: bool, noted: bool) -> list[str]:
     if stands:
         shown = "" if wish.said == Expression() else f"I can't tell another moment from that{why}. "
         return [] if beside and not shown else [f"{shown}I ask you again on {stands}, as you said before."]
-    if beside and wish.said == Expression():
+    if beside and not noted and wish.said == Expression():
         return []  # its own error says that the question is put off
     words = wish.words if len(wish.words) <= 60 else f"{wish.words[:59]}…"
+    if beside and wish.said == Expression():  # which may not be what was meant (RP-5)
+        how = f"To be asked again: {EXAMPLE}"
+        return [f"“{words}” is kept as a note. What is open can wait, and nothing expires. {how}"]
     return [
         f"All right, later (“{words}”). Nothing is recorded or decided meanwhile, and nothing expires.",
         f"I can't tell a moment from that{why}, so I don't come back by myself. To be asked again: {EXAMPLE}",

@@ -128,7 +128,7 @@ def proposal_words(round_: Round, proposal: Proposal) -> str:
     if proposal.kind == "force_quit":
         return "stop asking and go on with what there is"
     if proposal.kind == "cancel":
-        return "cancel this"
+        return "cancel the whole request"
     if proposal.kind == "accept_all":
         numbers = proposal_numbers(round_, proposal)
         listed = " and ".join(filter(None, (", ".join(map(str, numbers[:-1])), str(numbers[-1])))) if numbers else ""

@@ -10,12 +10,12 @@ from bot.core import view
 from bot.core.capture import quote
 from bot.core.elsewhere import OpenQuestion, OpenRound
 from bot.core.events import Forwarded, MessageReceived
-from bot.core.flows import intake, replying
-from bot.core.flows.within_reach import Found, find, name_of
+from bot.core.flows import changing_closed, intake, replying
+from bot.core.flows.within_reach import Found, find, name_of, unknown
 from bot.core.model import MessageRef, Person
 from bot.core.replies import read_reply
 from bot.core.replies.reading import ItemReading, Reading
-from bot.core.replies.several import Named, Several, read_several, said_of
+from bot.core.replies.several import Named, Several, read_several, read_within, said_of
 from bot.core.replies.tokens import tokenize
 from bot.core.state import Asking, Meant, PickNumber, Round, Session, TakeSeveral
 from bot.core.turn import Turn
@@ -25,10 +25,19 @@ def heard(
     turn: Turn, event: MessageReceived, ref: MessageRef, bound: tuple[Session, Round | None] | None, direct: bool
 ) -> bool:
     """A message that names whole rounds, or all of the person's own. False when it does not."""
-    said = read_several(turn.written(event.text, decoded=event.decoded), turn.book.phrases)
+    words = turn.written(event.text, decoded=event.decoded)
+    said = read_several(words, turn.book.phrases)
+    within = read_within(words, turn.book.phrases) if said is None else None
+    if within is not None and changing_closed.is_said_of(turn, within, _at_hand(turn)[0]):
+        said = Several(named=(within,))
     if said is None or event.forwarded is not None:
         return False
-    if not said.mine:
+    if within is not None and not _known(turn, within.number):
+        turn.tell(unknown(turn, within.number), "Nothing is recorded.")
+        return True
+    if changing_closed.heard(turn, said, event, ref, direct=direct, within=within is not None):
+        return True
+    if not said.mine and within is None:
         replied_to = bound is not None and isinstance(bound[0].stage, Asking)
         session, round_ = bound if bound is not None and replied_to else _at_hand(turn)
         if session is not None and round_ is not None and _are_questions(turn, session, round_, event, said):

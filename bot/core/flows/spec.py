@@ -131,11 +131,12 @@ def surface(turn: Turn, session: Session, trigger: Trigger, found: Score | None 
 
 def _purpose(playbook: Playbook, trigger: Trigger, spec: Spec, ceiling: int | None) -> str:
     """Why this round, and what is blocked until it is answered (RD-8). `ceiling`: more earned a slot (RD-4)."""
-    made = phase(spec.phase).artefact
+    made = phase(spec.phase)
+    unclear = "rest on; they wait" if made.many else "rests on; it waits"
     line = {
         "intake": playbook.purpose,
-        "ambiguity": f"Something is unclear that the {made} rests on; it waits for these answers.",
-        "loopback": f"Only what is new or has changed since the phase was done; the {made} waits for it.",
+        "ambiguity": f"Something is unclear that the {made.artefact} {unclear} for these answers.",
+        "loopback": f"Only what is new or has changed since the phase was done; {made.waits} for it.",
     }[trigger]
     if ceiling is not None:
         line += (

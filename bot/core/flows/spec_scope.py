@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from bot.core import scope, spec_view
-from bot.core.capture import reference
+from bot.core import scope, spec_view, view
+from bot.core.capture import quote, reference
 from bot.core.flows import phases, spec, spec_steps
 from bot.core.flows.words import carries_on, pleasantry, yes_or_no
 from bot.core.model import MessageRef, Person
@@ -25,6 +25,15 @@ def reconfirm(turn: Turn, session: Session, said: str, word: str | None, person:
         session = phases.keep(turn, session, state.model_copy(update={"lock": lock}), stage=Between())
         spec.phase_audit(turn, session, "scope_locked", person, ref, reconfirmed=True, **phases.lock_details(lock))
         spec.surface(turn, session, "loopback" if state.present.run > 1 else "intake")
+        return
+    told = scope.of_others(said, state)
+    if told is not None:
+        turn.audit("injection_incident", session, person, source="told in a message", words=quote(told))
+        turn.tell(
+            f"“{view.shortened(told)}” is what somebody else has said, and changes nothing here. If it is your own "
+            "decision, write it as such, e.g. surfaces: 4 because the admin page joins",
+            session=session,
+        )
         return
     found = scope.described(said, state)
     problems = [f"{SCOPE_FIELDS[w.field]}: {w.problem}." for w in found.wanted if w.problem]

@@ -41,7 +41,7 @@ def find(turn: Turn, said: Several, person: Person, order: int | None, direct: b
             for one in fitting:
                 wanted.pop(one.session, None)
         elif not fitting:
-            found.problems.append(_unknown(turn, named.number))
+            found.problems.append(unknown(turn, named.number))
         elif named.left_out:
             wanted.pop(fitting[0].session, None)
         else:
@@ -69,7 +69,7 @@ def name_of(one: OpenRound | Meant) -> str:
     return f"#{one.number} {one.title}"
 
 
-def _unknown(turn: Turn, number: int) -> str:
+def unknown(turn: Turn, number: int) -> str:
     """Why a number names no round that can be answered now."""
     session = next((s for s in turn.state.sessions if s.number == number), None)
     if session is not None and session.stage.kind == "routing":
@@ -77,5 +77,5 @@ def _unknown(turn: Turn, number: int) -> str:
     if session is not None and session.stage.kind == "closing":
         return f"#{number} is answered and about to be handed over."
     if session is not None or any(a.number == number for a in turn.state.ancient):
-        return f"#{number} is over; to change an answer of it, reply to its card: change 1 to …"
+        return f"#{number} is over; to change an answer of it: change 1 to … in #{number}"
     return f"There is no open intake #{number} within reach of this place."

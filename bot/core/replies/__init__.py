@@ -35,7 +35,7 @@ def read_reply(
         return Reading(kind="unparsed")
     statements = Parser(msg).parse()
     if len(msg.open) == 1 and msg.open[0].form != "choice":
-        ended = any(s.kind in ("force_quit", "cancel") for s in statements)
+        ended = any(s.kind in ("force_quit", "cancel") and not s.forced for s in statements)
         numbered = any(s.kind == "item" and not s.weak and not s.buried for s in statements)
         reading = None if ended else read_open(msg, msg.open[0], numbered)
         if reading is not None:

@@ -1,6 +1,8 @@
 """Free words that may be an answer as well as a reason why there is none: asked about, with the words kept.
 
-    waits := awaits … occasion … | occasion … (ended | time)     "after the board meeting", "the board meets today"
+    order := (cancel | withdraw | stop)+                         "cancel", "delete it, please"
+put   := clauses of putting off, of not knowing, of moments  "next week, I'm on holiday", "we'll see"
+waits := awaits … occasion … | occasion … (ended | time)     "after the board meeting", "the board meets today"
     when  := awaits …, and more than a question                  "when the order is shipped"
     unfit := nothing … fits | fits … nothing                     "rien ne va", "no me vale ninguna"
 
@@ -19,6 +21,12 @@ _LONGEST: Final = 10  # tokens; a longer sentence says what is to be
 _LONGEST_DENSE: Final = 16  # of scripts with a token a character
 _SPOKEN_OUT: Final = 4  # tokens; fewer may be a question whose mark was left out, "cuando empieza"
 _NONE: Final = ("nothing", "none")
+_ORDERS: Final = ("cancel", "withdraw", "stop")
+_SMALL: Final = ("polite", "filler", "opener", "article")
+_PUTS: Final = ("later", "put_off", "unsure", "waiting")
+_MOMENTS: Final = (
+    "time", "for", "limit", "awaits", "adverb", "self", "speaker", "modal", "and", "note", "occasion", "pause",
+)  # fmt: skip
 _BEFORE: Final = ("article", "opener", "subject", "for", "filler", "adverb")
 _BEHIND: Final = (
     "adverb", "article", "filler", "for", "polite", "self", "speaker", "pointer", "time", "copula", "subject", "and",
@@ -51,6 +59,36 @@ def may_wait(msg: Message, start: int, end: int) -> bool:
         over = any(msg.at("ended", i) == end for i in range(occasions[0] + 1, end))
         return over or bool(told)
     return bool(told) and not msg.any_at(("imperative", "to_bot"), first)
+
+
+def orders(msg: Message, start: int, end: int) -> bool:
+    """Whether nothing but an order to the bot is said: "cancel", "delete it". As the words of an answer it is asked
+    about."""
+    return _covered(msg, start, end, _ORDERS, (*_SMALL, "all"))
+
+
+def bare_order(msg: Message, start: int, end: int) -> bool:
+    """Whether only the verb is said, which beside options is no own answer: "cancel". "Remove it", "drop it" are."""
+    return msg.any_at(("cancel", "stop"), start, end) == start + 1 and _covered(msg, start, end, _ORDERS, ("polite",))
+
+
+def puts_off(msg: Message, start: int, end: int) -> bool:
+    """Whether nothing is said but that it waits, until when, or that nobody knows: "next week, I'm on holiday"."""
+    if end - start > _LONGEST_DENSE or any(not msg.at("adverb", i) for i in msg.places("scene", start, end)):
+        return False  # "every Friday after lunch"
+    return _covered(msg, start, end, _PUTS, (*_SMALL, *_MOMENTS))
+
+
+def _covered(msg: Message, i: int, end: int, named: tuple[str, ...], beside: tuple[str, ...]) -> bool:
+    """Whether every word belongs to one of these classes, and one of them to the first."""
+    found = False
+    while i < end:
+        stop = msg.any_at((*named, *beside), i, end)
+        if not stop and not (msg.tokens[i].kind == "mark" or msg.is_break(i)):
+            return False
+        found = found or (bool(stop) and msg.any_at(named, i, end) == stop)
+        i = stop or i + 1
+    return found
 
 
 def tells_when(msg: Message, start: int, end: int) -> bool:

@@ -214,6 +214,7 @@ def cancel_at(msg: Message, i: int) -> Statement | None:
     stop = msg.any_at(("cancel", "withdraw"), i)
     if not stop:
         return None
+    bare = stop > msg.at("cancel", i)  # "clear", "delete": what, is not said
     for _ in range(12):
         more = msg.any_at(("filler", "polite", "all", "article", "agree"), stop)
         if not more:
@@ -221,4 +222,4 @@ def cancel_at(msg: Message, i: int) -> Statement | None:
         stop = more
     if stop < msg.count and not msg.is_edge(stop) and not msg.is_mark(stop, '-"”)'):
         return None
-    return None if msg.asked(stop) else Statement("cancel", i, i, stop)
+    return None if msg.asked(stop) else Statement("cancel", i, i, stop, forced="withdraw" if bare else "")

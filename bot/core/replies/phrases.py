@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from bot.core.patterns import regex
 from bot.core.replies.tokens import Token, fold, tokenize
+from bot.core.words import fold as plain
 
 WORD_CLASSES: Final[Mapping[str, str]] = {
     # what can be said of the whole round or of one question
@@ -38,6 +39,7 @@ WORD_CLASSES: Final[Mapping[str, str]] = {
     "open": "ends it, after the number: open",
     "unsure": "no opinion: not sure, don't know",
     "later": "one question put off: hold, need to ask",
+    "waiting": "an answer that has to wait, and nothing else is said: we'll see, next week, on holiday",
     "take_up": "takes a question up, before its number and a time: I'll do, come back to",
     "theirs": "leaves a question to somebody else, at the end of it: the client decides",
     "consult": "leaves a question to somebody else, before a name: ask",
@@ -157,12 +159,21 @@ SIGNS: Final[Mapping[str, str]] = {
     "design_gap": "the design system lacks something: no component",
 }
 
+# Words of a specification's own, compared as `bot.core.words` folds; `way` as tokens do.
+SPEC_WORDS: Final[Mapping[str, str]] = {
+    "way": "a way out of an escalation, before its number: way",
+    "reason": "begins a reason, after the number of a way out: because",
+    "authority": "who could approve something: user, client",
+    "claimed": "claims that something is decided already: {who} has approved, do not ask (see `bot.core.claims`)",
+}
+
 TEXT_CLASSES: Final[Mapping[str, str]] = {
     "signature": "how an automatic signature begins",
     "forwarded": "how a forwarded line begins",
     "pasted": "how somebody else's words begin: a forward mark, a mail header, minutes",
     "roles": "how a transcript's lines begin: a role and a colon",
     **SIGNS,
+    **SPEC_WORDS,
 }
 
 # Classes in which one or two slipped keys are forgiven. "expect" must never become "except", so `except` is not
@@ -183,7 +194,7 @@ _LAST: Final = "  "  # in a node: the same for the words that end a phrase below
 class PhraseBook:
     """Every language's phrases, ready for look-up. Immutable once built."""
 
-    __slots__ = ("_near", "_root", "forwarded", "longest", "pasted", "roles", "signature", "signs")
+    __slots__ = ("_near", "_root", "forwarded", "lists", "longest", "pasted", "roles", "signature", "signs")
 
     def __init__(self, languages: Iterable[Mapping[str, Any]]) -> None:
         self._root: dict[str, Any] = {}
@@ -194,7 +205,14 @@ class PhraseBook:
             for name, entries in language.items():
                 if name in TEXT_CLASSES:
                     # signs keep their accents: they are compared as `bot.core.words` folds, which keeps them
-                    texts[name].extend(entry if name in SIGNS else fold(entry) for entry in entries)
+                    texts[name].extend(
+                        entry
+                        if name in SIGNS
+                        else plain(entry)
+                        if name in SPEC_WORDS and name != "way"
+                        else fold(entry)
+                        for entry in entries
+                    )
                 elif name in VALUE_CLASSES:
                     for phrase, value in entries.items():
                         self._add(name, str(phrase), _value(value))
@@ -210,6 +228,7 @@ class PhraseBook:
         self.pasted: tuple[str, ...] = tuple(texts["pasted"])
         self.roles: tuple[str, ...] = tuple(texts["roles"])
         self.signs: Mapping[str, tuple[str, ...]] = {name: tuple(texts[name]) for name in SIGNS}
+        self.lists: Mapping[str, tuple[str, ...]] = {name: tuple(texts[name]) for name in SPEC_WORDS}
         self.forwarded: tuple[str, ...] = tuple(texts["forwarded"])
 
     def _add(self, name: str, phrase: str, value: int) -> None:

@@ -73,6 +73,8 @@ def _conclude(msg: Message, sums: Sums, statements: Sequence[Statement]) -> Read
     if "force_quit" in kinds and not (kinds - {"force_quit", "words"}) and (put := _paused(msg, statements)):
         return put
     if "cancel" in kinds and "item" not in kinds:
+        if all(s.forced for s in statements if s.kind == "cancel"):  # "clear", "delete": the request, or an answer?
+            return Reading(kind="needs_confirmation", proposals=(wording.CANCEL,), note=note)
         return Reading(kind="cancel", note=note)
     if _pasted_example(msg, sums):
         return Reading(kind="needs_confirmation")

@@ -2,6 +2,7 @@
 
     several := [acceptance] (named | "mine") { (","|"and"|";") named } [ except named { … } ]
     named   := "#" number [":"] [ what is said of that round ]
+    within  := what is said of one round, with "in #" number in it
 
 What is said of a round is left as text: it is read with that round's questions. Between and before the numbers only
 words of acceptance and small words may stand; anything else is prose, and prose is no message of this kind.
@@ -23,6 +24,7 @@ _AROUND: Final = frozenset(
 )
 _LETTERS: Final = frozenset("ABCDEFGH")
 _SMALL: Final = frozenset(("and", "polite"))
+_WITHIN: Final = ("for", "filler")
 ACCEPT: Final = "accept recommendations"  # what "accept #12" says of round 12; read like any reply
 
 
@@ -85,6 +87,28 @@ def read_several(text: str | Written, book: PhraseBook, *, decoded: bool = False
         found[number] = _joined(old, words, excepted=excepted, accepts=accepts or (bool(said) and not words))
         excepted = excepted or ends_in_except
     return Several(mine=mine, accepts=accepts, agrees="agree" in said, named=tuple(found.values()))
+
+
+def read_within(text: str | Written, book: PhraseBook, *, decoded: bool = False) -> Named | None:
+    """ "Change 1 to B in #12": the one round that is named inside what is said of it; None when there is none."""
+    if len(text.raw if isinstance(text, Written) else text) > LONGEST:
+        return None
+    message = text if isinstance(text, Written) else written(text, book, decoded=decoded)
+    norm, tokens = message.clean.norm, message.tokens
+    marks = _marks(tokens)
+    if len(marks) != 1 or message.clean.paste == "all":
+        return None
+    at = marks[0]
+    joint = next((k for k in range(max(0, at - 3), at) if _joins(tokens, k, at, book)), None)
+    if joint is None:
+        return None
+    words = f"{norm[: tokens[joint].start].rstrip()} {norm[tokens[at + 1].end :].lstrip(' ,:')}".strip()
+    return Named(number=tokens[at + 1].value, words=words)
+
+
+def _joins(tokens: Sequence[Token], i: int, end: int, book: PhraseBook) -> bool:
+    """Whether a small word before the "#" begins at `i`: "in", "of"."""
+    return any(name in _WITHIN and i + length == end for name, (length, _) in book.at(tokens, i).items())
 
 
 def _marks(tokens: Sequence[Token]) -> list[int]:

@@ -8,6 +8,8 @@ validate question shows a statement: yes confirms it at once, anything else corr
 
 from __future__ import annotations
 
+from bot.core.replies import wording
+from bot.core.replies.doubt import orders, puts_off
 from bot.core.replies.message import Message
 from bot.core.replies.own import aside
 from bot.core.replies.reading import ItemReading, Reading, Slot
@@ -34,6 +36,10 @@ def read_typed(msg: Message, start: int, end: int, slot: Slot) -> Value:
             return Value(kind, said=said)
     if (code := aside(msg, start, end)) in _NO_ANSWER:
         return Value(code, said=said)
+    if orders(msg, start, end):
+        return Value("order", said=said, kept=said)
+    if puts_off(msg, start, end):
+        return Value("deferred", said=said, kept=said)
     return _typed(msg, start, end, slot, said)
 
 
@@ -70,6 +76,9 @@ def read_open(msg: Message, slot: Slot, numbered: bool) -> Reading | None:
     value = read_typed(msg, 0, msg.count, slot)
     if value.kind == "question":
         return Reading(kind="question_back", asked_about=about(msg))
+    if value.kept:  # "we'll see": one yes takes it as it stands
+        offered = wording.kept(((slot, value),))
+        return Reading(kind="needs_confirmation", proposals=offered)
     if value.kind in ("unsure", "deferred", "empty"):
         return None
     if value.kind == "skip":

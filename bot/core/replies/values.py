@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from bot.core.replies.doubt import may_wait
+from bot.core.replies.doubt import bare_order, may_wait, puts_off
 from bot.core.replies.labels import by_label
 from bot.core.replies.letters import after_letter, corrected, lettered
 from bot.core.replies.message import Message
@@ -158,12 +158,14 @@ def _free_text(msg: Message, start: int, end: int, slot: Slot, said: str) -> Val
         return Value("unclear", said=said)  # the card's own options, copied
     if end - start <= _FEW_WORDS and any(_names_option(msg, i, end, slot) for i in range(start, end)):
         return Value("unclear", said=said)
+    if bare_order(msg, start, end):
+        return Value("order", said=said, kept=said)
     if item_within(msg, start, start + 1):  # "1: 2B 3C": the first number names the round, or is a slip
         return Value("unclear", said=said)
     if code := aside(msg, start, end):
         when = code == "deferred" and msg.at("awaits", start, end) > start + 1  # "depois do pagamento"
         return Value(code, said=said, kept=said if when else None, complete=False)
-    if may_wait(msg, start, end):
+    if may_wait(msg, start, end) or puts_off(msg, start, end):
         return Value("deferred", said=said, kept=said, complete=False)
     return Value("other", text=said, said=said, complete=False)
 

@@ -16,13 +16,11 @@ from bot.core.replies.own import aside
 from bot.core.replies.reading import ItemReading, Proposal, Reading
 from bot.core.replies.unnumbered import bare, by_line, letters_as_word, numbers_alone, positional
 from bot.core.replies.value import asks
+from bot.core.replies.wording import CANCEL
 
 _FEW_WORDS = 5
 ACCEPT = Proposal(kind="accept_all", label="accept recommendations")
-STOP_OR_CANCEL = (
-    Proposal(kind="force_quit", label="Draft with what you have"),
-    Proposal(kind="cancel", label="Cancel the request"),
-)
+STOP_OR_CANCEL = (Proposal(kind="force_quit", label="Draft with what you have"), CANCEL)
 
 
 def read_whole(msg: Message) -> Reading:

@@ -6,7 +6,7 @@ topic beside it, so the sentences stay short and do not repeat the question.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import cast
 
 from bot.core.replies.reading import Code, ItemError, ItemReading, Proposal, Slot
@@ -20,8 +20,11 @@ _CODES = {
     "letter": "out_of_range",
     "same": "reference",
     "skip": "unclear",
+    "order": "unclear",
     "refused": "unclear",
 }
+_OWN = {"choice": "other", "open": "answer", "validate": "correct"}  # the key of a person's own words, by form
+CANCEL = Proposal(kind="cancel", label="Cancel the request")
 _LONGEST_QUOTE = 40  # characters; longer words of the person are cut in an error sentence
 
 
@@ -50,12 +53,18 @@ def item(slot: Slot, value: Value) -> ItemReading | None:
 
 def kept(values: Iterable[tuple[Slot, Value]]) -> tuple[Proposal, ...]:
     """What a yes would take, of words that are no certain answer."""
-    answers = {
-        slot.number: ItemReading(key="other", text=value.kept)
-        for slot, value in values
-        if value.kept and slot.form == "choice" and slot.other is not None
-    }
-    return (Proposal(kind="answers", answers=answers, label="Other"),) if answers else ()
+    told = [(slot, value) for slot, value in values if value.kept and (slot.form != "choice" or slot.other)]
+    answers = {slot.number: ItemReading(key=_OWN[slot.form], text=value.kept) for slot, value in told}
+    offered = (Proposal(kind="answers", answers=answers, label=_label(told)),) if answers else ()
+    return (*offered, CANCEL) if offered and any(value.kind == "order" for _, value in told) else offered
+
+
+def _label(told: Sequence[tuple[Slot, Value]]) -> str:
+    """For the button: an order offers cancelling beside it, so both have to say what they do."""
+    orders = any(value.kind == "order" for _, value in told)
+    if orders or any(slot.form != "choice" for slot, _ in told):
+        return "My answer"
+    return "Other"
 
 
 def error(slot: Slot | None, label: str, value: Value, *, last: int = 0) -> ItemError:

@@ -105,3 +105,61 @@ def test_a_statement_confirmed_first(text: str) -> None:
         1: ("answer", "the board"),
         2: ("confirm", None),
     }
+
+
+WAITING = (
+    "we'll see", "next week, I'm on holiday", "on holiday until Monday", "mal sehen", "nächste Woche, bin im Urlaub",
+    "ya lo veremos", "estoy de vacaciones hasta el lunes", "on verra bien", "je suis en congé", "vedremo",
+    "sono in ferie", "logo se vê", "zobaczymy", "jestem na urlopie", "посмотрим", "я в отпуске до понедельника",
+    "побачимо", "bakarız", "tuần sau, tôi đang nghỉ phép", "下周，我在休假", "考えておきます", "来週、休暇中です",
+    "두고 보죠", "agle hafte, chutti par hoon", "هفته بعد، مرخصی هستم", "נחיה ונראה", "θα δούμε",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", WAITING)
+def test_words_that_may_be_a_reason_to_wait_are_asked_about(text: str) -> None:
+    """RP-11 RP-3: kept for one yes, and not recorded; alone or behind the number."""
+    for typed in (f"1: {text}", text):
+        reading = read_reply(typed, OPEN, BOOK)
+        assert reading.answers == {}
+        offered = [item.text for p in reading.proposals for item in p.answers.values()]
+        assert offered in ([text], []) if typed == text else [text]
+        assert reading.kind in ("needs_confirmation", "put_off", "unparsed") if typed == text else ("answers",)
+
+
+@pytest.mark.parametrize("text", ["1: cancel", "1: delete it, please", "1: stop", "1: never mind", "clear", "reset"])
+def test_an_order_as_the_words_of_an_answer_is_asked_about(text: str) -> None:
+    """RP-11 RP-3: either the answer or the order, by one tap."""
+    reading = read_reply(text, OPEN, BOOK)
+    assert reading.answers == {}
+    assert [p.kind for p in reading.proposals] == ["answers", "cancel"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Cancel Culture Weekly", "call it Later", "1: The Holiday Post", "the waiting room", "every Monday after lunch",
+     "stop sign red", "clear glass", "end of March", "as soon as the board agrees, the Post"],
+)  # fmt: skip
+def test_such_words_inside_an_answer_are_part_of_it(text: str) -> None:
+    """RP-11"""
+    assert read_reply(text, OPEN, BOOK).answers[1].text == text.removeprefix("1: ")
+
+
+def test_beside_options_only_the_bare_verb_is_an_order() -> None:
+    """RP-2 RP-3: "remove it" says what is to be done."""
+    choice = [MIXED[2].model_copy(update={"number": n}) for n in (1, 2)]
+    assert read_reply("1: remove it, 2: A", choice, BOOK).answers[1].text == "remove it"
+    reading = read_reply("1: cancel, 2: A", choice, BOOK)
+    assert set(reading.answers) == {2}
+    assert [p.kind for p in reading.proposals] == ["answers", "cancel"]
+
+
+@pytest.mark.parametrize(
+    "text", ["clear", "reset", "Delete.", "delete it please", "löschen", "borra", "efface", "删除"]
+)
+def test_a_bare_destructive_word_cancels_nothing_by_itself(text: str) -> None:
+    """RP-3: it may be about an answer. "Cancel" is plain."""
+    reading = read_reply(text, MIXED, BOOK)
+    assert reading.kind in ("needs_confirmation", "unparsed")
+    assert {p.kind for p in reading.proposals} <= {"cancel"}
+    assert read_reply("cancel", MIXED, BOOK).kind == "cancel"
