@@ -121,7 +121,7 @@ class Runner:
         self._pack = pack  # named by the operator: it is logged with each event, or a replay could not know it
         self._jitter = jitter
         self._queues = _Queues()
-        self._handling: set[asyncio.Task[Handled]] = set()
+        self._handling: dict[asyncio.Task[Handled], asyncio.Future[Handled]] = {}  # whom it is for; they may go away
 
     async def handle(
         self,
@@ -137,9 +137,10 @@ class Runner:
         the revision, and the question is asked again.
         """
         task = asyncio.create_task(self._in_order(envelope, settle, still))
-        self._handling.add(task)
+        heard: asyncio.Future[Handled] = asyncio.get_running_loop().create_future()
+        self._handling[task] = heard
         task.add_done_callback(self._handled)
-        return await asyncio.shield(task)
+        return await heard
 
     async def receive(self, envelope: Envelope, transport: Transport) -> Handled:
         """`handle`, then the answer to the transport, once. For adapters whose answer is a call of its own."""
@@ -154,9 +155,16 @@ class Runner:
             await asyncio.wait(self._handling)
 
     def _handled(self, task: asyncio.Task[Handled]) -> None:
-        self._handling.discard(task)
-        if not task.cancelled():
-            task.exception()  # seen: a caller that has gone away no longer asks for it
+        heard = self._handling.pop(task)
+        error = None if task.cancelled() else task.exception()
+        if heard.done():
+            return  # its caller has gone away
+        if task.cancelled():
+            heard.cancel()
+        elif error is not None:
+            heard.set_exception(error)
+        else:
+            heard.set_result(task.result())
 
     async def _in_order(
         self, envelope: Envelope, settle: Settle | None, still: Callable[[], Awaitable[bool]] | None
