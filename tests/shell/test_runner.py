@@ -159,6 +159,8 @@ async def test_a_cancelled_caller_does_not_undo_what_it_began() -> None:
     store = FakeStore()
     subject = runner(store)
     gate, heard = asyncio.Event(), subject.bell.listen()
+    noise: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: noise.append(context))
     store.before["commit"].append(lambda: _wait(gate))
     call = asyncio.create_task(subject.handle(said("hello")))
     await until(lambda: not store.before["commit"])
@@ -169,6 +171,7 @@ async def test_a_cancelled_caller_does_not_undo_what_it_began() -> None:
     await subject.finish()
     assert len(store.commits) == 1
     assert heard.is_set()
+    assert noise == []
 
 
 async def test_an_event_that_the_core_fails_on_is_kept_as_refused_and_logged_without_words() -> None:
