@@ -189,6 +189,7 @@ _NOTHING: Final[Mapping[str, Match]] = {}
 _ENDS: Final = ""  # in a node of the trie: the classes that have a phrase ending there, with its value
 _FOUND: Final = " "  # in a node: what is found where the walk ends there (no token is a blank)
 _LAST: Final = "  "  # in a node: the same for the words that end a phrase below it, by word
+_FORGIVES: Final = "   "  # in a node: that some word below it may have been meant by one with slipped keys
 
 
 class PhraseBook:
@@ -222,7 +223,7 @@ class PhraseBook:
                         if name in _FORGIVING:
                             for word in tokenize(phrase):
                                 _remember(near, word.fold)
-        _share_ends(self._root, {})
+        _share_ends(self._root, {}, frozenset().union(*near.values()))
         self._near: dict[str, tuple[str, ...]] = {key: tuple(sorted(words)) for key, words in near.items()}
         self.signature: tuple[str, ...] = tuple(texts["signature"])
         self.pasted: tuple[str, ...] = tuple(texts["pasted"])
@@ -253,10 +254,12 @@ class PhraseBook:
             word = token.fold
             if not word:
                 return found  # an apostrophe that counts as a letter
-            exact = node.get(word)
-            following: dict[str, Any] | None = exact or self._forgive(token, node)
+            exact: dict[str, Any] | None = node.get(word)
+            following = exact
             if following is None:
-                return found
+                following = self._forgive(token, node) if _FORGIVES in node else None
+                if following is None:
+                    return found
             end += 1
             if len(following) == 1 and _ENDS in following:  # nothing goes on from here; other phrases end here too
                 last: dict[str, Mapping[str, Match]] = node.setdefault(_LAST, {})
@@ -292,15 +295,24 @@ def _together(node: Mapping[str, Any], before: Mapping[str, Match], length: int)
     return before if ends is None else {**before, **{name: (length, value) for name, value in ends.items()}}
 
 
-def _share_ends(node: dict[str, Any], ends: dict[tuple[tuple[str, int], ...], dict[str, Any]]) -> None:
-    """Phrases that end alike and go on nowhere share one end: most do, and it keeps the book small."""
+def _share_ends(
+    node: dict[str, Any], ends: dict[tuple[tuple[str, int], ...], dict[str, Any]], meant: frozenset[str]
+) -> None:
+    """Phrases that end alike and go on nowhere share one end: most do, and it keeps the book small.
+
+    `meant`: the words in which slipped keys are forgiven; nodes with none of them need not be looked through.
+    """
+    forgives = False
     for word, following in node.items():
         if word == _ENDS:
             continue
+        forgives = forgives or word in meant
         if len(following) == 1 and _ENDS in following:
             node[word] = ends.setdefault(tuple(following[_ENDS].items()), following)
         else:
-            _share_ends(following, ends)
+            _share_ends(following, ends, meant)
+    if forgives:
+        node[_FORGIVES] = True
 
 
 def _folds(phrase: str) -> Sequence[str]:
