@@ -18,13 +18,13 @@ from typing import Any
 import asyncpg
 
 from bench.figure import Figure, Goal, interleaved
-from bench.steps import Rows, recorded, talk
+from bench.steps import Rows, committed, decisions, recorded, talk
 from bench.talk import STEPS
 from bot.app import load_book
 from bot.core.book import Book
+from bot.ports import Commit
 from config.settings import load_settings
-from storage.postgres_queries import numbered
-from storage.queries import statements
+from storage.queries import numbered, statements
 from storage.rows import STATEMENTS
 from tests.fakes.postgres import PostgresServer
 
@@ -41,6 +41,8 @@ def figures(rounds: int, people: int, intakes: int) -> list[Figure]:
         ours = functools.partial(_ours, server, book, people, intakes)
         floor = functools.partial(_floor, server, written)
         rate, plain = interleaved(rounds, ours, floor)
+        decided = decisions(book, people, intakes)
+        stored, beside = interleaved(rounds, functools.partial(_ours_decided, server, decided), floor)
         two = functools.partial(_workers, server, 2, people, intakes)
         one = functools.partial(_workers, server, 1, people, intakes)
         both, alone = interleaved(rounds, two, one)
@@ -48,6 +50,7 @@ def figures(rounds: int, people: int, intakes: int) -> list[Figure]:
         server.remove()
     return [
         Figure("postgres_steps", rate, plain, "/s", SHARED),
+        Figure("postgres_commits", stored, beside, "/s", note="postgres_steps without the deciding"),
         Figure("postgres_two_workers", both, alone, "/s", TWO),
     ]
 
@@ -56,6 +59,10 @@ def _ours(server: PostgresServer, book: Book, people: int, intakes: int) -> floa
     url = asyncio.run(server.emptied())
     taken = asyncio.run(talk(url, book, people, intakes, people))
     return people * intakes * STEPS / taken
+
+
+def _ours_decided(server: PostgresServer, decided: list[list[Commit]]) -> float:
+    return asyncio.run(committed(asyncio.run(server.emptied()), decided))
 
 
 def _floor(server: PostgresServer, written: Sequence[Sequence[Rows]]) -> float:

@@ -28,12 +28,13 @@ from bot.clock import SystemClock
 from bot.core.book import Book
 from bot.core.state import Conversation
 from bot.core.step import step
+from bot.ports import Commit
 from bot.runner import Runner
 from config.settings import load_settings
 from storage import open_store, sqlite, sqlite_writer
 from storage.migrate import upgrade
 from storage.queries import statements
-from storage.rows import STATEMENTS
+from storage.rows import STATEMENTS, prepare
 
 Rows = dict[str, list[dict[str, Any]]]  # of one commit, by statement
 
@@ -41,6 +42,8 @@ Rows = dict[str, list[dict[str, Any]]]  # of one commit, by statement
 SHARED = Goal(0.5, "least")
 # Alone, nobody shares the wait for the disk; the floor waits for it as well.
 ALONE = Goal(0.5, "least")
+# Where nothing is timed.
+UNSAFE = ("PRAGMA journal_mode = WAL", "PRAGMA synchronous = OFF", "PRAGMA foreign_keys = ON")
 
 
 def figures(rounds: int, people: int, intakes: int) -> list[Figure]:
@@ -53,18 +56,21 @@ def figures(rounds: int, people: int, intakes: int) -> list[Figure]:
         floor = functools.partial(written_raw, written[:crowd], at_once)
         rate, plain = interleaved(rounds, ours, floor)
         figures.append(Figure(name, rate, plain, "/s", goal))
-    return figures
+    decided = decisions(book, people, intakes)
+    floor = functools.partial(written_raw, written, people)
+    rate, plain = interleaved(rounds, functools.partial(_ours_decided, decided), floor)
+    return [*figures, Figure("commits_64", rate, plain, "/s", note="steps_64 without the deciding")]
 
 
 def _ours(book: Book, people: int, intakes: int, at_once: int) -> float:
-    usual = gc.get_threshold()
-    gc.set_threshold(*COLLECTED)  # as the program does
-    try:
-        with file() as path:
-            taken = asyncio.run(talk(path, book, people, intakes, at_once))
-    finally:
-        gc.set_threshold(*usual)
+    with _collected_seldom(), file() as path:
+        taken = asyncio.run(talk(path, book, people, intakes, at_once))
     return people * intakes * STEPS / taken
+
+
+def _ours_decided(decided: list[list[Commit]]) -> float:
+    with _collected_seldom(), file() as path:
+        return asyncio.run(committed(path, decided))
 
 
 def _nothing(_: float) -> None:
@@ -112,6 +118,34 @@ async def talk(
     return seconds
 
 
+def decisions(book: Book, people: int, intakes: int) -> list[list[Commit]]:
+    """What each event of each person leads to, as decided by the core, before a store has seen it."""
+    decided: dict[str, list[Commit]] = {}
+
+    def noted(commit: Commit, *ended: Any) -> Any:
+        decided.setdefault(commit.state.place.conversation, []).append(commit)
+        return prepare(commit, *ended)
+
+    with file() as path, patch.object(sqlite, "prepare", noted), patch.object(sqlite, "_WRITER", UNSAFE):
+        asyncio.run(talk(path, book, people, intakes, 1))
+    return list(decided.values())
+
+
+async def committed(database: Path | str, decided: list[list[Commit]]) -> float:
+    """Commits a second of all people together, each one's in their order. Nothing is decided any more."""
+    store = await open_store(str(database))
+
+    async def one(commits: list[Commit]) -> None:
+        for commit in commits:
+            await store.commit(commit)
+
+    started = time.perf_counter()
+    await asyncio.gather(*(one(commits) for commits in decided))
+    seconds = time.perf_counter() - started
+    await store.close()
+    return sum(map(len, decided)) / seconds
+
+
 def recorded(book: Book, people: int, intakes: int) -> list[list[Rows]]:
     """The rows that each event of each person leads to, as written."""
     written: dict[str, list[Rows]] = {}
@@ -125,8 +159,7 @@ def recorded(book: Book, people: int, intakes: int) -> list[list[Rows]]:
         current[name] = [dict(row) for row in batch]
         statements()[name](connection, batch)
 
-    unsafe = ("PRAGMA journal_mode = WAL", "PRAGMA synchronous = OFF", "PRAGMA foreign_keys = ON")  # nothing is timed
-    with file() as path, patch.object(sqlite_writer, "many", noted), patch.object(sqlite, "_WRITER", unsafe):
+    with file() as path, patch.object(sqlite_writer, "many", noted), patch.object(sqlite, "_WRITER", UNSAFE):
         asyncio.run(talk(path, book, people, intakes, 1))
     return list(written.values())
 
@@ -151,6 +184,16 @@ def written_raw(written: list[list[Rows]], at_once: int, taken: Callable[[float]
             taken(time.perf_counter() - begun)
         seconds = time.perf_counter() - started
     return sum(map(len, written)) / seconds
+
+
+@contextmanager
+def _collected_seldom() -> Iterator[None]:
+    usual = gc.get_threshold()
+    gc.set_threshold(*COLLECTED)  # as the program does
+    try:
+        yield
+    finally:
+        gc.set_threshold(*usual)
 
 
 @contextmanager

@@ -186,7 +186,10 @@ class Runner:
                 return self._unreadable(envelope.model_copy(update=stamp), error)
             if still is not None and not await still():
                 return Handled("ignored", "no longer due")
-            known = {"about": await self._about(envelope), "settings": await self._settings(envelope.place)}
+            about, message = envelope.about, _points_at(envelope)
+            if about is None and message is not None:  # unless the adapter already knows
+                about = await self._store.about(envelope.place.conversation, message)
+            known = {"about": about, "settings": await self._settings(envelope.place)}
             complete = envelope.model_copy(update={**stamp, **known})
             step = self._ask_core(state, complete)
             while step.wants:
@@ -226,13 +229,6 @@ class Runner:
             raise error
         report("state_unreadable", error, conversation=envelope.place.conversation)
         return Handled("refused", "what is stored here can not be read", Reply(text=" ".join(UNREADABLE)))
-
-    async def _about(self, envelope: Envelope) -> str | None:
-        """What the message replied to, pressed or edited speaks of, unless the adapter already knows."""
-        message = _points_at(envelope)
-        if envelope.about is not None or message is None:
-            return envelope.about
-        return await self._store.about(envelope.place.conversation, message)
 
     async def _settings(self, place: Place) -> Settings | None:
         """Those of the place that a thread belongs to; None where there are none, or it is no thread."""
@@ -309,6 +305,7 @@ def _person_of(state: Conversation | None, envelope: Envelope) -> Person | None:
 
 
 def _points_at(envelope: Envelope) -> str | None:
+    """The message replied to, pressed or edited."""
     match envelope.event:
         case MessageReceived(reply_to=message):
             return message

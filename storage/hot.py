@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
+from bot.core.codec import Ended
 from bot.core.state import Conversation
 from storage.values import text
 
@@ -14,20 +15,27 @@ class Hot:
     """What has been read or written lately. It may be older than the database: the commit's revision finds out."""
 
     def __init__(self) -> None:
-        self._states: OrderedDict[str, Conversation] = OrderedDict()
+        self._states: OrderedDict[str, tuple[Conversation, Ended]] = OrderedDict()
 
     def get(self, conversation: str) -> Conversation | None:
-        known = self._states.get(text(conversation))
-        if known is not None:
-            self._states.move_to_end(known.place.conversation)
-        return known
+        name = text(conversation)
+        known = self._states.get(name)
+        if known is None:
+            return None
+        self._states.move_to_end(name)
+        return known[0]
 
-    def keep(self, state: Conversation) -> None:
+    def ended(self, conversation: str) -> Ended:
+        """What was written of its sessions that have ended, when the state was kept."""
+        known = self._states.get(text(conversation))
+        return {} if known is None else known[1]
+
+    def keep(self, state: Conversation, ended: Ended | None = None) -> None:
         """A read that was slower than a commit does not put an older state over a newer one."""
         name = state.place.conversation
         known = self._states.get(name)
-        if known is None or known.revision < state.revision:
-            self._states[name] = state
+        if known is None or known[0].revision < state.revision:
+            self._states[name] = state, ended or {}
         self._states.move_to_end(name)
         if len(self._states) > HOT:
             self._states.popitem(last=False)

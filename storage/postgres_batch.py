@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from storage.chain import EMPTY, SYSTEM, Head, linked
-from storage.postgres_queries import Numbered, numbered
-from storage.queries import Row, named
+from storage.queries import Numbered, Row, named, numbered
 from storage.rows import STATEMENTS, Prepared
 
 AT_ONCE = Path(__file__).parent / "sql_at_once"

@@ -6,7 +6,9 @@ RETURNING.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -15,6 +17,8 @@ import aiosql
 
 Row = dict[str, Any]
 SQL = Path(__file__).parent / "sql"
+# A quoted text (kept), a comment (left out), or the name of a value.
+PART = re.compile(r"('[^']*')|--[^\n]*|(?<![:\w]):(\w+)")
 
 
 class Statement(Protocol):
@@ -38,13 +42,42 @@ def named(folder: Path) -> dict[str, Statement]:
     }
 
 
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """`sql` says $1, $2, … (or ?1, ?2, …); `names` are the values' names in that order."""
+
+    sql: str
+    names: tuple[str, ...]
+
+    def values(self, given: Mapping[str, Any]) -> list[Any]:
+        return [given[name] for name in self.names]
+
+
+def numbered(sql: str, mark: str = "$") -> Numbered:
+    names: dict[str, int] = {}
+
+    def part(found: re.Match[str]) -> str:
+        if found[2] is None:
+            return found[1] or ""
+        return f"{mark}{names.setdefault(found[2], len(names) + 1)}"
+
+    return Numbered(PART.sub(part, sql), tuple(names))
+
+
+@cache
+def _by_number(name: str) -> Numbered:
+    """For SQLite, which finds values by their number quicker than by their name."""
+    return numbered(statements()[name].sql, "?")
+
+
 def as_dict(cursor: Any, row: Sequence[Any]) -> Row:
     return {column[0]: value for column, value in zip(cursor.description, row, strict=True)}
 
 
 def many(name: str, connection: Any, batch: Sequence[Row]) -> None:
     """Run a `*!` statement over a batch."""
-    statements()[name](connection, batch)
+    statement = _by_number(name)
+    connection.executemany(statement.sql, [[row[value] for value in statement.names] for row in batch])
 
 
 def one(name: str, connection: Any, **values: Any) -> Row | None:

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from pydantic_core import PydanticSerializationError
 
 from bot.core.audit import EVENTS
-from bot.core.codec import decode_state, encode_effect, encode_envelope, encode_state
+from bot.core.codec import Ended, Written, decode_state, encode_effect, encode_envelope, encode_state, write_state
 from bot.core.effects import Audit, Clarification, Redraw, Say, SessionRow, Withdrawal
 from bot.core.events import TimerDue
 from bot.core.model import Model
@@ -25,6 +25,7 @@ from storage import chain
 from storage.values import canonical, cleaned, micros, moment, text, turn
 
 Row = dict[str, Any]
+NOTHING: Ended = {}
 _M = TypeVar("_M", bound=Model)
 
 # The statements of storage/sql/commit.sql, in the order in which they run.
@@ -58,13 +59,14 @@ class Unstorable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A commit as rows, by statement. `state` is what `load` will return."""
+    """A commit as rows, by statement. `state` is what `load` will return; `ended` as in `Written`."""
 
     event_id: str
     conversation: str
     expected_revision: int
     state: Conversation
     rows: dict[str, list[Row]]
+    ended: Ended
 
 
 def encoded(value: _M, encode: Callable[[_M], str]) -> str:
@@ -78,7 +80,8 @@ def encoded(value: _M, encode: Callable[[_M], str]) -> str:
     return written
 
 
-def prepare(commit: Commit) -> Prepared:
+def prepare(commit: Commit, ended: Ended = NOTHING) -> Prepared:
+    """`ended` is that of the commit before in this place, where it is at hand: then less is written out."""
     envelope, state = commit.envelope, commit.state
     conversation = state.place.conversation
     if envelope.place.conversation != conversation:
@@ -86,8 +89,8 @@ def prepare(commit: Commit) -> Prepared:
     if state.revision != commit.expected_revision + 1:
         raise Unstorable(f"a state at revision {state.revision} can not follow revision {commit.expected_revision}")
     at = micros(envelope.at)
-    plain = encode_plain(state)
-    written = plain if plain is not None else encoded(state, encode_state)
+    plain = _plain_state(state, ended)
+    written = encoded(state, encode_state) if plain is None else plain.text
     clarifications = [_clarification(record, at) for record in commit.clarifications]
     withdrawn = [_withdrawal(record) for record in commit.withdrawn]
     _each_once(clarifications)
@@ -133,16 +136,17 @@ def prepare(commit: Commit) -> Prepared:
         # A state that had to be cleaned comes back as it was stored, not as it was handed in.
         state=state if plain is not None else decode_state(written),
         rows=rows,
+        ended={} if plain is None else plain.ended,
     )
 
 
-def encode_plain(state: Conversation) -> str | None:
-    """The state's JSON, or None when something in it must be cleaned first."""
+def _plain_state(state: Conversation, ended: Ended) -> Written | None:
+    """The state as JSON, or None when something in it must be cleaned first."""
     try:
-        written = encode_state(state)
+        written = write_state(state, ended)
     except PydanticSerializationError:
         return None
-    return None if "\\u0000" in written else written
+    return None if any("\\u0000" in part for part in written.new) else written
 
 
 def outbox_row(row: Row, decode: Callable[[str], Say | Redraw]) -> OutboxRow:
@@ -235,10 +239,6 @@ def _optional(value: str | None) -> str | None:
 _AS_IT_IS = tuple(sorted(Clarification.model_fields.keys() - {"kind", "options", "platform_at", "decided_at"}))
 
 
-def _plain(value: str | int | None) -> str | int | None:
-    return text(value) if isinstance(value, str) else value
-
-
 def _clarification(record: Clarification, at: int) -> Row:
     options = [
         {
@@ -249,12 +249,11 @@ def _clarification(record: Clarification, at: int) -> Row:
         }
         for option in record.options
     ]
-    row: Row = {name: _plain(getattr(record, name)) for name in _AS_IT_IS}
-    row |= {
-        "options": canonical(options),
-        "chosen_at": at if record.decided_at is None else micros(record.decided_at),
-        "platform_at": None if record.platform_at is None else micros(record.platform_at),
-    }
+    values = vars(record)
+    row: Row = {name: text(value) if isinstance(value := values[name], str) else value for name in _AS_IT_IS}
+    row["options"] = canonical(options)
+    row["chosen_at"] = at if record.decided_at is None else micros(record.decided_at)
+    row["platform_at"] = None if record.platform_at is None else micros(record.platform_at)
     if row["chosen_via"] not in ("user_response", "accept_recommendations_bulk"):
         raise Unstorable(f"{row['chosen_via']!r} is no way of choosing (CA-2)")
     if not row["user_message_ref"].strip() or not row["answered_by"].strip():

@@ -6,6 +6,7 @@ of its own, in one transaction still, so that only the guilty job fails.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -30,6 +31,7 @@ _GUILTY = (
     TypeError,
 )
 
+KNOWN = "SELECT event_id FROM event WHERE event_id IN (SELECT value FROM json_each(?))"
 MOST_HEADS = 10_000  # about 2 MB
 
 
@@ -67,13 +69,16 @@ class Writer:
         results: list[Any] = [None] * len(jobs)
         heads: dict[str, Head] = {}
         for wave in _waves(jobs):
+            # A look by the keys costs a hundredth of a commit; to fail on one would undo the whole batch.
+            known = _known(connection, [job for _, job in wave if isinstance(job, Prepared)])
             fresh: list[Prepared] = []
             for index, job in wave:
-                if isinstance(job, Prepared):
-                    # A look by the key costs a hundredth of a commit; to fail on it would undo the whole batch.
-                    results[index] = _known(connection, job)
-                    if results[index] is None:
-                        fresh.append(job)
+                if not isinstance(job, Prepared):
+                    continue
+                if job.event_id in known:
+                    results[index] = _duplicate(job)
+                else:
+                    fresh.append(job)
             self._write(connection, fresh, heads)
             for index, job in wave:
                 if not isinstance(job, Prepared):
@@ -159,16 +164,22 @@ def _waves(jobs: Iterable[Job]) -> Iterable[list[tuple[int, Job]]]:
         yield wave
 
 
-def _known(connection: sqlite3.Connection, commit: Prepared) -> DuplicateEvent | None:
-    if one("event_exists", connection, event_id=commit.event_id) is None:
-        return None
+def _known(connection: sqlite3.Connection, commits: Sequence[Prepared]) -> set[str]:
+    """The events of these that are in the database."""
+    if not commits:
+        return set()
+    asked = json.dumps([commit.event_id for commit in commits])
+    return {row["event_id"] for row in connection.execute(KNOWN, (asked,))}
+
+
+def _duplicate(commit: Prepared) -> DuplicateEvent:
     return DuplicateEvent(f"event {commit.event_id} was committed before")
 
 
 def _refuse(connection: sqlite3.Connection, commit: Prepared) -> None:
     """Say which conflict it is. A duplicate is told first: it needs no second try."""
-    if (duplicate := _known(connection, commit)) is not None:
-        raise duplicate
+    if _known(connection, [commit]):
+        raise _duplicate(commit)
     stored = one("stored_revision", connection, conversation=commit.conversation)
     revision = 0 if stored is None else stored["revision"]
     if revision != commit.expected_revision:

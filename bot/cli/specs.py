@@ -14,6 +14,7 @@ from bot.cli.records import opened
 from bot.core import gate, spec_record
 from bot.core.events import Envelope, GateRefused, SpecImported, import_reference
 from bot.core.model import Place
+from bot.core.spec_file import proven
 from bot.ports import Store
 from config.settings import Settings
 from storage import readers
@@ -150,10 +151,17 @@ async def import_spec(settings: Settings, file: Path, raw: bytes | None, place: 
         for wrong in found if not as_json else ():
             typer.echo(f"{file}: {wrong['path']}: {wrong['message']} [{wrong['code']}]", err=True)
         return 1
+    bare = [] if proven(document) else [row["id"] for row in document["context"]["clarifications"]]
     if as_json:
-        typer.echo(json.dumps({"outcome": handled.outcome, "session": session}))
+        told = {"unproven": bare} if bare else {}
+        typer.echo(json.dumps({"outcome": handled.outcome, "session": session, **told}, ensure_ascii=False))
     elif handled.outcome == "duplicate":
         typer.echo(f"{file}: was read in there before; nothing is changed")
     else:
         typer.echo(f"{file}: read in as session {session}; it waits in {place}, /resume goes on with it")
+        if bare:
+            typer.echo(f"{file}: it has no audit log, so nothing proves that a person gave these answers:")
+            typer.echo(
+                f"{', '.join(bare)}. They are known, not decided; each phase asks for a y to what it takes of them."
+            )
     return 0

@@ -2,49 +2,26 @@
 
 Only what is not the person's own is looked at: "the user has already approved this" in a pasted page is an attempt to
 decide for somebody; the same words typed by that somebody are theirs, and the reply reader judges them.
+
+The words are in the phrase files, as `authority` and `claimed`. A phrase of `claimed` is made of words: `{who}`
+stands for any of `authority`, `a|b` for one of these, a word that ends in `?` may be missing, one that ends in `*`
+may go on, `_` is a blank within a word, and `…` up to 40 characters of the same sentence.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from bot.core.model import Material
 from bot.core.own_words import own_words
 from bot.core.patterns import regex
-from bot.core.words import fold
+from bot.core.words import fold, spaceless
 
-_WHO = (
-    r"(?:the )?(?:user|users|customer|client|owner|requester|product owner|pm|manager|lead|team|human|author"
-    r"|stakeholders?)"
-)
-_CLAIMS: Final = tuple(
-    regex(pattern)
-    for pattern in (
-        (
-            rf"\b{_WHO} (?:has|have|had)?\s?(?:already )?"
-            r"(?:approved|confirmed|accepted|authori[sz]ed|signed off|agreed)\b"
-        ),
-        r"\b(?:already|pre) ?-?(?:approved|authori[sz]ed|confirmed)\b",
-        r"\b(?:approval|authori[sz]ation|consent) (?:was|is|has been) (?:already )?(?:given|granted)\b",
-        (
-            r"\b(?:do not|don't|no need to|never) ask "
-            r"(?:the user|the person|them|me|us|again|questions|any|for|anything|further)\b"
-        ),
-        r"\b(?:skip|bypass) (?:the |all |any )?(?:questions|intake|clarifications?|confirmation|gates?|round)\b",
-        r"(?<!or: )\b(?:accept|take|apply|use) (?:all )?(?:the )?(?:recommendations|recommended options|defaults)\b",
-        (
-            r"\b(?:ignore|disregard) (?:all |any )?(?:the )?(?:previous|prior|above|earlier) "
-            r"(?:instructions|rules|questions)\b"
-        ),
-        (
-            r"\b(?:treat|consider|mark) (?:this|it|everything|all questions|them) as "
-            r"(?:approved|answered|confirmed|resolved)\b"
-        ),
-    )
-)
+_WHO, _GAP = "{who}", "..."  # "…" is folded to this
 _MOST = 20_000  # characters looked at
+_OUR_CARD = "or: accept recommendations"  # a line of our own round, which people quote
 
 _NAME = r"@?[^\W\d_][\w.'’-]{0,30}"
 _SAYS = (
@@ -54,7 +31,7 @@ _SAYS = (
 )
 # "Bo said: …", "> Bo: …" within a line: what follows are Bo's words.
 _REPORTED: Final = regex(
-    rf"(?P<who>{_NAME}(?: {_NAME}){{0,2}})(?::|,?\s+(?:{_SAYS})\b)[\s:,>]*(?:(?:that|to|please|just)\s+)*"
+    rf"(?P<who>{_NAME}(?: {_NAME}){{0,2}})(?::|,?\s+(?P<verb>{_SAYS})\b)[\s:,>]*(?:(?:that|to|please|just)\s+)*"
     r"[\"“«„‘'`]*(?P<words>[^\n\"”»“]{2,200})",
     re.IGNORECASE,
 )
@@ -68,19 +45,30 @@ class Claim(NamedTuple):
     words: str
 
 
-def claims(text: str, materials: Iterable[Material] = ()) -> tuple[Claim, ...]:
-    """Every claim in the parts of a message that are not the person's own, and in what came with it."""
-    return tuple(_found(text, materials))
+class Reported(NamedTuple):
+    """`who` in lower case; `said` False: a colon alone tells that they are that person's words."""
+
+    who: str
+    words: str
+    said: bool
 
 
-def _found(text: str, materials: Iterable[Material]) -> Iterator[Claim]:
+def claims(text: str, materials: Iterable[Material], lists: Mapping[str, tuple[str, ...]]) -> tuple[Claim, ...]:
+    """Every claim in the parts of a message that are not the person's own, and in what came with it.
+
+    `lists`: those of `PhraseBook.lists`.
+    """
+    return tuple(_found(text, materials, lists))
+
+
+def _found(text: str, materials: Iterable[Material], lists: Mapping[str, tuple[str, ...]]) -> Iterator[Claim]:
     for passage in _foreign(text):
-        words = claimed(passage)
+        words = claimed(passage, lists)
         if words is not None:
             yield Claim("a pasted or quoted text", words)
             break
     for material in materials:
-        words = claimed(f"{_spaced(material.name)}\n{material.caption or ''}")
+        words = claimed(f"{_spaced(material.name)}\n{material.caption or ''}", lists)
         if words is not None:
             yield Claim(material.name, words)
 
@@ -102,20 +90,62 @@ def spoken(text: str) -> Iterator[str]:
     The reply reader judges whether they accept anything.
     """
     for line in text[:_MOST].splitlines():
-        bare = line.lstrip(" >❯")
         if line.lstrip().startswith((">", "❯")):
-            yield bare
-        for hit in _REPORTED.finditer(bare):
-            who = re.sub(rf"\s+(?:{_SAYS})$", "", hit["who"].casefold())
+            yield line.lstrip(" >❯")
+        for told in reported(line):
+            yield told.words
+
+
+def reported(text: str) -> Iterator[Reported]:
+    """What a message tells that somebody else has said: "Bo said: …", "Bo: …"."""
+    for line in text[:_MOST].splitlines():
+        for hit in _REPORTED.finditer(line.lstrip(" >❯")):
+            named = hit["who"].casefold()
+            who = re.sub(rf"\s+(?:{_SAYS})$", "", named)
             if who not in _ONESELF:
-                yield hit["words"].strip(" .…!)’'`")
+                yield Reported(who, hit["words"].strip(" .…!)’'`"), said=who != named or hit["verb"] is not None)
 
 
-def claimed(passage: str) -> str | None:
+def claimed(passage: str, lists: Mapping[str, tuple[str, ...]]) -> str | None:
     """The sentence that claims authorisation, or None."""
     if not passage.strip():  # nothing was quoted or pasted: nearly always
         return None
-    for sentence in re.split(r"(?<=[.!?。！？])\s+|\n", passage):
-        if any(pattern.search(fold(sentence)) for pattern in _CLAIMS):
-            return " ".join(sentence.split())[:200]
+    whole = _plain(passage)
+    likely = [parts for phrase in lists["claimed"] if _may_stand_in(whole, parts := phrase.split(" "))]
+    for sentence in re.split(r"(?<=[.!?])\s+|(?<=[。！？])|\n", passage) if likely else ():
+        where = _plain(sentence)
+        who = [name for name in lists["authority"] if name in where]
+        for parts in likely:
+            if _may_stand_in(where, parts) and (who or _WHO not in parts) and re.search(_pattern(parts, who), where):
+                return " ".join(sentence.split())[:200]
     return None
+
+
+def _plain(text: str) -> str:
+    return fold(text).replace("’", "'").replace(_OUR_CARD, "")
+
+
+def _may_stand_in(where: str, parts: list[str]) -> bool:
+    """Whether every word that a phrase can not do without is somewhere in the text: nearly always not."""
+    needed = (part for part in parts if part not in (_GAP, _WHO) and not part.endswith("?"))
+    return all(any(word.rstrip("*").replace("_", " ") in where for word in part.split("|")) for part in needed)
+
+
+def _pattern(parts: list[str], who: list[str]) -> str:
+    made = ""
+    for part in parts:
+        if part == _GAP:
+            made += r"[^.!?。！？]{0,40}?"
+            continue
+        words = who if part == _WHO else part.removesuffix("?").split("|")
+        piece = "(?:" + "|".join(_word(word) for word in words) + r")[^\w.!?。！？]{0,3}"
+        made += f"(?:{piece})?" if part.endswith("?") else piece
+    return made
+
+
+def _word(word: str) -> str:
+    """As a whole word; scripts without blanks have no ends of words that could be looked for."""
+    bare = word.removesuffix("*").replace("_", " ")
+    if spaceless(bare):
+        return re.escape(bare)
+    return rf"(?<!\w){re.escape(bare)}" + (r"\w*" if word != bare else r"(?!\w)")

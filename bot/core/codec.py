@@ -7,13 +7,15 @@ does: raise `state.SCHEMA` and add the step to `UPCASTS`. People are mid-convers
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
 from bot.core.effects import Redraw, Say
 from bot.core.events import Envelope
+from bot.core.model import Model
 from bot.core.state import SCHEMA, Conversation, Session
 
 _OUT: TypeAdapter[Say | Redraw] = TypeAdapter(Say | Redraw)
@@ -53,27 +55,47 @@ class NewerState(UnreadableState):
 
 
 _SESSIONS = {"sessions"}
-_KEPT = 256  # sessions with their text: some 10 MB
-_ended: dict[int, tuple[Session, str]] = {}  # by identity, which holds as long as the session is kept here
+Ended = Mapping[str, tuple[Session, str]]  # sessions that have ended, by id, with their JSON
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A state as JSON. `new` are the parts of it that were not known before."""
+
+    text: str
+    new: tuple[str, ...]
+    ended: Ended
+
+
+def write_state(state: Conversation, known: Ended) -> Written:
+    """As `encode_state`. What has ended changes no more: `known`, the `ended` of the last time, is not made again."""
+    sessions: list[str] = []
+    new: list[str] = []
+    ended: dict[str, tuple[Session, str]] = {}
+    for session in state.sessions:
+        before = known.get(session.id)
+        if before is not None and before[0] is session:
+            text = before[1]
+        else:
+            text = _json(session)
+            new.append(text)
+        if session.stage.kind == "ended":
+            ended[session.id] = session, text
+        sessions.append(text)
+    rest = state.__pydantic_serializer__.to_json(state, exclude_none=True, exclude=_SESSIONS).decode()
+    new.append(rest)
+    # An unescaped quote never stands within a value, and no earlier key is called so.
+    head, key, tail = rest.partition('"ancient":')
+    return Written(f'{head}"sessions":[{",".join(sessions)}],{key}{tail}', tuple(new), ended)
 
 
 def encode_state(state: Conversation) -> str:
-    """As `model_dump_json`, but what has ended, and changes no more, is written out once and not at every event."""
-    sessions = ",".join([_encode_session(session) for session in state.sessions])
-    # An unescaped quote never stands within a value, and no earlier key is called so.
-    head, key, tail = state.model_dump_json(exclude_none=True, exclude=_SESSIONS).partition('"ancient":')
-    return f'{head}"sessions":[{sessions}],{key}{tail}'
+    return write_state(state, {}).text
 
 
-def _encode_session(session: Session) -> str:
-    if session.stage.kind != "ended":
-        return session.model_dump_json(exclude_none=True)
-    known = _ended.get(id(session))
-    if known is None:
-        if len(_ended) >= _KEPT:
-            del _ended[next(iter(_ended))]
-        known = _ended[id(session)] = session, session.model_dump_json(exclude_none=True)
-    return known[1]
+def _json(value: Model) -> str:
+    """As `model_dump_json`, which looks through a dozen options first."""
+    return value.__pydantic_serializer__.to_json(value, exclude_none=True).decode()
 
 
 def decode_state(text: str) -> Conversation:
@@ -116,7 +138,7 @@ def _known(read: Callable[[], Conversation]) -> Conversation:
 
 
 def encode_envelope(envelope: Envelope) -> str:
-    return envelope.model_dump_json(exclude_none=True)
+    return _json(envelope)
 
 
 def decode_envelope(text: str) -> Envelope:
@@ -124,7 +146,7 @@ def decode_envelope(text: str) -> Envelope:
 
 
 def encode_effect(effect: Say | Redraw) -> str:
-    return effect.model_dump_json(exclude_none=True)
+    return _json(effect)
 
 
 def decode_effect(text: str) -> Say | Redraw:

@@ -56,6 +56,17 @@ def unquoted(text: str) -> str:
     return "\n".join(line for line in text.splitlines() if not line.lstrip().startswith((">", "❯"))).strip()
 
 
+_MARKED = regex(
+    r"""\W*?(?:"[^"]+"|“[^“”]+”|„[^“”„]+[“”]|«[^«»]+»|»[^«»]+«|‹[^‹›]+›|'[^']+'|‘[^‘’]+’"""
+    r"""|‚[^‘’‚]+[‘’]|「[^「」]+」|『[^『』]+』|`[^`]+`|```[\s\S]+```)[\s.!,;…]*"""
+)
+
+
+def only_marked(text: str) -> bool:
+    """Whether all of the text stands in quotation marks or is code: somebody else's words alone (AU-3)."""
+    return _MARKED.fullmatch(text.strip()) is not None
+
+
 _CODE = regex(r"```[\s\S]*?(?:```|\Z)|`[^`\n]*`")
 
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final, NamedTuple
 
+from bot.core.claims import reported
 from bot.core.own_words import coded, put_back, set_aside, unquoted
 from bot.core.patterns import regex
 from bot.core.slots import Held, held, spec_of
@@ -186,6 +187,11 @@ _COUNTED = regex(
 )
 
 
+_HEADING = regex(
+    r"\b(?:scope|chang\w*|update|edit|correction|new|yes|no|ok|please|also|answer|änder\w*|neu)\b", re.IGNORECASE
+)
+
+
 def described(words: str, spec: Spec) -> Described:
     """Read a described change, field by field: "surfaces: 4; tier 1 because the admin page joins"."""
     text, code = set_aside(unicodedata.normalize("NFKC", unquoted(words)).strip())
@@ -199,6 +205,18 @@ def described(words: str, spec: Spec) -> Described:
     wanted = [w for part in parts if (w := _wanted(part.strip(), spec)) is not None]
     unique = {w.field: w._replace(to=put_back(w.to, code)) for w in wanted}
     return Described(tuple(unique.values()), put_back(because, code) or None)
+
+
+def of_others(words: str, spec: Spec) -> str | None:
+    """A change that somebody else is said to have described: "Bo said: surfaces: 4". None = none (AU-3)."""
+    cut = _BECAUSE.search(words)
+    for told in reported(words[: cut.start()] if cut and cut.start() else words):
+        heading = not told.said and (
+            _HEADING.search(told.who) or any(named.search(told.who) for _, named in _NAMES)
+        )  # "change: tier 1", "surfaces: 4"
+        if not heading and any(not w.problem for w in described(told.words, spec).wanted):
+            return told.words
+    return None
 
 
 def speaks_of_it(words: str, spec: Spec) -> bool:

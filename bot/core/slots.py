@@ -15,7 +15,7 @@ from bot.core.model import Grounding, Question
 from bot.core.playbook import Entry, Playbook
 from bot.core.policies import SPEC, Policy
 from bot.core.rounds import Built, build_round
-from bot.core.spec import TIERS, Spec, tier_words
+from bot.core.spec import CARRIED, TIERS, Spec, tier_words
 from bot.core.state import Dropped, Item, Round, Session, Settled
 
 
@@ -147,6 +147,7 @@ def build(
     tier, fields, before = spec.working_tier, held(session), answered(session, phase)
     run = spec.run(phase)
     doubted = run.doubted if run else ()
+    carried = {p.text for p in spec.open_points if p.phase == phase} if run and run.carried else frozenset[str]()
     settled: list[Settled] = []
     dropped: list[Dropped] = []
     candidates = [Entry(question=question) for question in extra]
@@ -161,6 +162,8 @@ def build(
             named = ", ".join(TIERS[t] for t in entry.tiers)
             reason = f"At tier {tier_words(tier)} it is not in play; it is asked at: {named}."
             dropped.append(Dropped(question=question.id, topic=question.topic, reason=reason))
+        elif earlier is None and question.topic in carried:
+            dropped.append(Dropped(question=question.id, topic=question.topic, reason=CARRIED))
         elif earlier is not None and question.field in unusable:
             candidates.append(adjusted(entry, fields, tier))
         elif earlier is not None and question.id not in doubted and stale(entry, earlier, spec) is None:

@@ -22,23 +22,32 @@ ESCALATE_AT: Final = 4  # points at which asking is not enough (SC-1, RD-7)
 
 
 class Phase(Model):
-    """`artefact` is what the phase makes, and what its gate holds back; `bank` the playbook of its questions."""
+    """`artefact` is what the phase makes, and what its gate holds back; `bank` the playbook of its questions.
+
+    `many`: its name is a plural.
+    """
 
     number: int
     name: str
     artefact: str
+    many: bool = False
 
     @property
     def bank(self) -> str:
         return f"spec/phase-{self.number}"
+
+    @property
+    def waits(self) -> str:
+        """ "the prototype waits", "the user flows wait"."""
+        return f"the {self.artefact} {'wait' if self.many else 'waits'}"
 
 
 PHASES: Final[tuple[Phase, ...]] = (
     Phase(number=1, name="discovery", artefact="problem statement"),
     Phase(number=2, name="research", artefact="research report"),
     Phase(number=3, name="PRD", artefact="requirements document"),
-    Phase(number=4, name="ideation", artefact="compared approaches"),
-    Phase(number=5, name="flows", artefact="user flows"),
+    Phase(number=4, name="ideation", artefact="compared approaches", many=True),
+    Phase(number=5, name="flows", artefact="user flows", many=True),
     Phase(number=6, name="prototype", artefact="prototype"),
     Phase(number=7, name="spec", artefact="specification"),
 )
@@ -51,6 +60,8 @@ def brief(text: str) -> str:
     """What is to be specified, without the command in front of it."""
     return text[hit.end() :].strip() if (hit := COMMAND.match(text)) is not None else text.strip()
 
+
+CARRIED: Final = "Carried on as an open point, on a person's word."  # why a question is not asked (RD-7)
 
 # The fields of the locked scope that a person can change, and how they are called in chat.
 SCOPE_FIELDS: Final[Mapping[str, str]] = {

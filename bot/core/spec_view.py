@@ -143,7 +143,7 @@ def escalation(session: Session, why: str, found: Score, waiting: Sequence[str])
         *(score_lines(found) if found.signals else ()),
         f"Not asked yet: {', '.join(waiting)}" if waiting else "",
         *options,
-        f"Write a number (1–{len(options)}) and why, in your own words; or press.",
+        f"Write a number (1–{len(options)}), with why behind a colon if you like; or press.",
         rows=buttons(session),
     )
 
@@ -221,12 +221,12 @@ def status(session: Session, bulk: bool, ahead: str, may: bool) -> list[str]:
         still = view.still_open(round_, bulk)
         names, _, how = still.partition(". ")
         return [head, scope, f"{names}.", f"Why it matters: {first.why}", how or still]
-    made = phase(spec.phase).artefact
+    made = phase(spec.phase)
     if isinstance(session.stage, Between) and session.stage.waits in WAITS:
         waits, how = WAITS[session.stage.waits]
-        return [head, scope, f"Open: {waits}.", f"Why it matters: the {made} waits for it.", how]
+        return [head, scope, f"Open: {waits}.", f"Why it matters: {made.waits} for it.", how]
     carried = listed or "No question is open."
-    why = f"Why it matters: nothing goes on by itself; the {made} {'may be made' if may else 'waits'}."
+    why = f"Why it matters: nothing goes on by itself; {f'the {made.artefact} may be made' if may else made.waits}."
     return [head, scope, carried, why, ahead]
 
 

@@ -125,8 +125,5 @@ ON CONFLICT (conversation, name) DO UPDATE SET at = excluded.at, lease_until = N
 -- name: head^
 SELECT seq, hash FROM audit_head WHERE chain = :chain;
 
--- name: event_exists^
-SELECT 1 FROM event WHERE event_id = :event_id;
-
 -- name: stored_revision^
 SELECT revision FROM conversation WHERE id = :conversation;

@@ -265,3 +265,15 @@ def test_a_signal_for_nobody_is_refused_as_json(talked: tuple[Path, str]) -> Non
     ran = askfirst("signals", "--session", session, "-", "--as", "w", "--db", database, said=said)
     assert (ran.code, ran.json()["error"]["code"], ran.json()["error"]["line"]) == (1, "bad_signal", 2)
     assert askfirst("signals", "--session", session, "--db", database).json()["points"] == 0
+
+
+def test_an_export_without_its_log_is_read_in_as_known_and_says_so(talked: tuple[Path, str], tmp_path: Path) -> None:
+    """CA-6 AU-1 In plain words, and for programs by their ids; no gate opens by it."""
+    made = document(talked) | {"audit_log": []}
+    file, database = tmp_path / "spec.json", tmp_path / "other.db"
+    file.write_text(json.dumps(made), encoding="utf-8")
+    ran = askfirst("import", file, "--json", "--db", database)
+    assert ran.json()["unproven"] == [row["id"] for row in made["context"]["clarifications"]]
+    ran = askfirst("import", file, "--place", "terminal:b", "--db", database)
+    assert "it has no audit log, so nothing proves that a person gave these answers" in ran.out
+    assert askfirst("export", "--format", "jsonl", "--db", database).out == ""

@@ -6,12 +6,15 @@ import asyncio
 import sqlite3
 import threading
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bot.ports import DuplicateEvent, StaleRevision, StoreUnavailable
+from bot.core.model import MessageRef, Person
+from bot.core.state import Ended, Request, Session
+from bot.ports import Commit, DuplicateEvent, StaleRevision, StoreUnavailable
 from storage import hot
 from storage.migrate import upgrade
 from storage.rows import Unstorable
@@ -77,9 +80,29 @@ async def test_what_is_asked_while_the_writer_is_busy_goes_in_one_transaction(st
     await asyncio.sleep(0)
     gate.open()
     await asyncio.gather(first, *rest)
-    assert gate.hops == [1, 50]
-    assert gate.statements.count("COMMIT") == 2
+    assert gate.hops == [1, 26, 24]  # a crowd is cut in two
+    assert gate.statements.count("COMMIT") == 3
     assert await verify(store) == []
+
+
+async def test_one_half_of_a_crowd_is_written_while_the_other_goes_on(store: SqliteStore, gate: Gate) -> None:
+    """Nobody who is written already holds up those that wait, and the halves stay apart."""
+    begun: list[str] = []
+
+    async def one(name: str) -> None:
+        for revision in range(2):
+            begun.append(f"{name} {revision}")
+            await store.commit(commit(f"{name} {revision}", revision, f"terminal:{name}"))
+
+    gate.close()
+    crowd = [asyncio.create_task(one(f"{n:02d}")) for n in range(40)]
+    await gate.until_held()
+    gate.held.clear()
+    gate.open()
+    await gate.until_held()  # the second half, before the first has asked again
+    await asyncio.gather(*crowd)
+    assert gate.hops == [20, 20, 20, 20]
+    assert begun[40:] == [f"{n:02d} 1" for n in range(40)]
 
 
 async def test_a_guilty_commit_costs_one_more_transaction_not_fifty(store: SqliteStore, gate: Gate) -> None:
@@ -89,7 +112,7 @@ async def test_a_guilty_commit_costs_one_more_transaction_not_fifty(store: Sqlit
     results = await asyncio.gather(*(store.commit(one) for one in crowd), return_exceptions=True)
     assert [n for n, result in enumerate(results) if result is not None] == [20]
     assert isinstance(results[20], StaleRevision)
-    assert gate.statements.count("COMMIT") == 2
+    assert gate.statements.count("COMMIT") == 3
     assert gate.statements.count("ROLLBACK") == 1
     assert await verify(store) == []
 
@@ -102,7 +125,7 @@ async def test_an_event_delivered_again_costs_the_others_nothing(store: SqliteSt
     results = await asyncio.gather(*(store.commit(one) for one in crowd), return_exceptions=True)
     assert [n for n, result in enumerate(results) if isinstance(result, DuplicateEvent)] == [20, 30]
     assert [result for n, result in enumerate(results) if n not in (20, 30)] == [None] * 48
-    assert gate.statements.count("COMMIT") == 2
+    assert gate.statements.count("COMMIT") == 3
     assert gate.statements.count("ROLLBACK") == 0
     assert await store.load("terminal:20") is None
     assert await verify(store) == []
@@ -223,6 +246,40 @@ async def test_a_slow_read_does_not_put_an_old_state_over_a_new_one(store: Sqlit
     await store.commit(commit("e2", 1))
     store._hot.keep(state(1))
     assert await store.load(ROOM) == state(2)
+
+
+def _over(session: str, request: str) -> Session:
+    return Session(
+        id=session,
+        number=1,
+        requester=Person(id="terminal:ana", name="Ana"),
+        request=Request(text=request, original=request, ref=MessageRef(id="m1", quote=request)),
+        pack="ars",
+        stage=Ended(how="completed", at=START),
+        started_at=START,
+        touched_at=START,
+    )
+
+
+def _with(made: Commit, *sessions: Session) -> Commit:
+    return replace(made, state=made.state.model_copy(update={"sessions": sessions}))
+
+
+async def test_what_has_ended_is_written_out_once_and_never_stale(store: SqliteStore) -> None:
+    """A session that has ended is the same value in the next states; where it is another one, that one is written."""
+    over = _over("s1", "paper on moss")
+    await store.commit(_with(commit("e1"), over))
+    known = store._hot.ended(ROOM)
+    assert known["s1"][0] is over
+    await store.commit(_with(commit("e2", 1), over, _over("s2", "paper on ferns")))
+    assert store._hot.ended(ROOM)["s1"][1] is known["s1"][1]
+    assert list(store._hot.ended(ROOM)) == ["s1", "s2"]
+    await store.commit(_with(commit("e3", 2), _over("s1", "paper on moss \0 and lichen")))
+    assert store._hot.ended(ROOM) == {}  # what had to be cleaned is not known as it was handed in
+    store._hot.clear()
+    read = await store.load(ROOM)
+    assert read is not None
+    assert [s.request.text for s in read.sessions] == ["paper on moss \ufffd and lichen"]
 
 
 async def test_a_hot_state_is_not_read_again(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -79,7 +79,9 @@ def round_message(
     session = _keep_files(turn, session, event)
     session = injection.note(turn, session, person, event.text, event.materials)
     accepts = reading.kind in ("accept_all", "accept_all_except")
-    if accepts and claims(event.text) and injection.only_fenced(event.text):  # told by `injection.note` (AU-3)
+    if (
+        accepts and claims(event.text, (), turn.book.phrases.lists) and injection.only_fenced(event.text)
+    ):  # told by `injection.note` (AU-3)
         _not_ones_own(turn, session, round_)
         return
     if not accepts and _only_told_of(turn, session, round_, reading, event):
@@ -109,8 +111,7 @@ def round_message(
         return
     held = [item.number for item in round_.items if item.answer is not None]
     if held and second_thought(event.text, turn.book.phrases):  # "undo": nothing new is recorded, and what is stays
-        lead = f"What is answered stays. To change it: change {held[-1]} to …"
-        replying.nudge(turn, session, round_, lead)
+        replying.nudge(turn, session, round_, f"What is answered stays. To change it: change {held[-1]} to …")
         return
     replying.nudge(turn, session, round_, "I can't read an answer in that; nothing is recorded.")
 
@@ -255,7 +256,7 @@ def _only_told_of(turn: Turn, session: Session, round_: Round, reading: Reading,
     words = injection.others_words(turn, round_, event.text)
     if words is None:
         return False
-    if not claims(event.text):  # else `injection.note` has logged it
+    if not claims(event.text, (), turn.book.phrases.lists):  # else `injection.note` has logged it
         _claimed(turn, session, round_, event, words, "reported")
         if reading.kind == "answers":
             turn.tell(f"⚠ “{quote(words)}” is what somebody else says; that decides nothing here.", session=session)

@@ -34,8 +34,6 @@ def candidates(turn: Turn, session: Session, extra: Sequence[Question] = ()) -> 
 def look_again(turn: Turn, session: Session) -> Session:
     """The tier may have changed since the phase asked: what it brings into play waits for the next round (RD-4)."""
     spec = spec_of(session)
-    if spec.present.carried:
-        return session
     built = candidates(turn, session)
     on_the_table = session.round.open_items if session.round is not None else ()
     known = {*answered(session, spec.phase), *(i.question.id for i in on_the_table)}
@@ -46,4 +44,4 @@ def look_again(turn: Turn, session: Session) -> Session:
         for q in built.asked
         if q.id not in known
     )
-    return turn.put(session.model_copy(update={"dropped": (*carried, *fresh, *built.dropped)}))
+    return turn.put(session, dropped=(*carried, *fresh, *built.dropped))

@@ -6,12 +6,23 @@ from datetime import timedelta
 
 from bot.core import view
 from bot.core.capture import confirmed, quote
-from bot.core.flows import amending, disputing, intake, opening, replying, several
+from bot.core.flows import amending, disputing, intake, opening, recording, replying, several, spec_ways
 from bot.core.flows.words import words_of, yes_or_no
 from bot.core.model import Answer, MessageRef, Person
-from bot.core.own_words import unquoted
+from bot.core.own_words import only_marked, unquoted
 from bot.core.replies.reading import Proposal, Reading
-from bot.core.state import Amend, Item, LeaveSession, Pending, PickNumber, PickRound, Round, TakeReading, TakeSeveral
+from bot.core.state import (
+    Amend,
+    Item,
+    LeaveSession,
+    Pending,
+    PickNumber,
+    PickRound,
+    Round,
+    TakeReading,
+    TakeSeveral,
+    TakeWay,
+)
 from bot.core.state import Settle as SettleConflict
 from bot.core.turn import Turn
 
@@ -44,6 +55,8 @@ def decide(turn: Turn, pending: Pending, choice: str, person: Person, ref: Messa
             several.decide(turn, pending.ask, choice, person, proof)
         case PickNumber():
             several.picked(turn, pending.ask, choice, person, pending.ref)
+        case TakeWay():
+            spec_ways.confirmed(turn, pending.ask, choice, person, proof)
 
 
 def choices(pending: Pending) -> tuple[str, ...]:
@@ -135,7 +148,7 @@ def _conflict(turn: Turn, ask: SettleConflict, choice: str, person: Person, proo
         switched=switched,
         user_message_ref=proof.id,
     )
-    done = intake.Recorded()
+    done = recording.Recorded()
     if switched:
         was = view.answer_words(item.question, item.answer) if item.answer else "open"
         fresh = round_.item(item.number)
@@ -143,7 +156,7 @@ def _conflict(turn: Turn, ask: SettleConflict, choice: str, person: Person, proo
         event = "answer.amended" if session.stage.kind == "ended" else "answer.replaced"
         both = f'{rival.ref.quote}", settled by {proof.id}: "{person.name} chose it'
         settled = rival.model_copy(update={"ref": rival.ref.model_copy(update={"quote": both})})
-        session, round_ = intake.resolve(turn, session, round_, fresh, settled, event)
+        session, round_ = recording.resolve(turn, session, round_, fresh, settled, event)
         done.replaced.append(f"{item.number} was {was}, is now {view.answer_words(item.question, rival)}.")
         done.lines = list(done.replaced)
     else:
@@ -216,10 +229,12 @@ def typed(
     """The question of our own that a typed message answers, and the choice; None when it answers none.
 
     In a shared place it has to be a direct reply to that question (RP-3), or said in the thread that it was asked in;
-    elsewhere the newest one is meant, unless another session's questions have come after it. Quoted lines are
-    somebody else's words and answer nothing (AU-3).
+    elsewhere the newest one is meant, unless another session's questions have come after it. Quoted words are
+    somebody else's and answer nothing (AU-3).
     """
     text = unquoted(text)
+    if only_marked(text):
+        return None
     asked = [p for p in turn.state.pending if p.asked_of == person.id]
     loose = turn.shared and not in_thread
     named = loose or direct is not None  # else "ok" after something else is not about it any more

@@ -2,18 +2,21 @@
 
 The store stamps its own times; what the file claims stands beside them. A file that names an illegal way of choosing,
 a time that can not be, or a scope that its own answers contradict, is refused whole, and nothing of it is written.
+A file without an audit log proves no answer: see `flows.unproven`.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 from bot.core import spec_view, view
 from bot.core.capture import audit_of, clarification, iso
 from bot.core.events import SpecImported, import_reference
-from bot.core.flows import phases, spec
-from bot.core.flows.banks import bank
+from bot.core.flows import phases, spec, unproven
+from bot.core.flows.banks import bank, look_again
 from bot.core.flows.imported_scope import contradictions, lock_of
 from bot.core.model import Answer, MessageRef, Person, Question
-from bot.core.slots import spec_of
+from bot.core.slots import rounds_of, spec_of
 from bot.core.spec import LAST, Note, OpenPoint, PointAct, Run, Spec, brief, phase
 from bot.core.spec_file import Document, Mistake, Told, read
 from bot.core.state import Between, Dropped, Item, Request, Round, Session, Settled
@@ -33,13 +36,18 @@ def imported(turn: Turn, event: SpecImported) -> None:
     if wrong:
         _refused(turn, event, wrong)
         return
+    if not found.proven:
+        session = unproven.known_only(turn, session)
     turn.set(counted=session.number)
     session = turn.put(session)
     session = _recorded(turn, session, found, event.digest)
+    session = _still_to_ask(turn, session)
     count = spec_view.plural(len(found.clarifications), "answer")
+    here = spec_view.name_of(spec_of(session).phase)
+    marked = f"{count}, marked as imported; the times are as the file claims them."
     turn.tell(
-        f"Read in: the specification “{found.name}” (#{session.number}), {spec_view.name_of(found.phase)}.",
-        f"{count}, marked as imported; the times are as the file claims them.",
+        f"Read in: the specification “{found.name}” (#{session.number}), {here}.",
+        *((marked,) if found.proven else unproven.words(found)),
         f"/resume {session.number} goes on with it.",
         session=session,
     )
@@ -132,6 +140,7 @@ def _run(turn: Turn, found: Document, groups: dict[Group, list[Told]], number: i
         started_at=turn.at,
         completed_at=turn.at if done else None,
         escalated=found.escalated and number == found.phase,
+        carried=told.carried if told else False,
     )
 
 
@@ -157,6 +166,18 @@ def _left(turn: Turn, number: int, question: str) -> Dropped:
     topic = next((e.question.topic for e in entries if e.question.id == question), question)
     reason = "It was asked and not answered before the export."
     return Dropped(question=question, topic=topic, reason=reason, later=True, phase=number)
+
+
+def _still_to_ask(turn: Turn, session: Session) -> Session:
+    """What the present phase has not asked yet waits for its next round here as well (RD-4)."""
+    if not rounds_of(session, spec_of(session).phase):
+        return session
+    left = [d for d in session.dropped if d.later]
+    session = look_again(turn, session)
+    known = {d.question for d in session.dropped}
+    return turn.put(
+        session.model_copy(update={"dropped": (*session.dropped, *(d for d in left if d.question not in known))})
+    )
 
 
 def _round(turn: Turn, session: Session, number: int, group: Group, told: list[Told]) -> Round:
@@ -206,9 +227,11 @@ def _item(told: Told, number: int, turn: Turn) -> Item:
 def _recorded(turn: Turn, session: Session, found: Document, digest: str) -> Session:
     """The clarifications, and the entries that tie each to what the file says of it."""
     claims = found.lock.claimed if found.lock is not None else {}
+    told: dict[str, Any] = {} if found.proven else {"unproven": unproven.rows(found)}
     turn.audit(
         "import.accepted", session, None,
-        digest=digest, was=found.was, clarifications=len(found.clarifications), claimed=claims,
+        digest=digest, was=found.was, clarifications=len(found.clarifications) if found.proven else 0,
+        claimed=claims, **told,
     )  # fmt: skip
     if found.tier is not None:
         turn.audit("tier_set", session, None, tier=found.tier, imported=True)
@@ -220,12 +243,14 @@ def _recorded(turn: Turn, session: Session, found: Document, digest: str) -> Ses
             if round_.number == run.since and run.run > 1:
                 _entry(turn, session, "phase_rerun", number, run=run.run)
             _of_round(turn, session, round_)
-        if number in found.unanswered:  # what was asked and not answered is asked in a run of its own (CA-6)
+        if (
+            found.proven and number in found.unanswered
+        ):  # what was asked and not answered is asked in a run of its own (CA-6)
             session = _again(turn, session, number)
         _of_scope(turn, session, number)
-        if number in found.done:
+        if run.status == "completed":
             _entry(turn, session, "phase_completed", number, run=run.run)
-    if found.escalated:
+    if found.proven and found.escalated:
         _entry(turn, session, "clarification_escalation", found.phase)
     return session
 

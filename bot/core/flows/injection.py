@@ -29,7 +29,7 @@ def others_words(turn: Turn, round_: Round, text: str) -> str | None:
     for words in claims.spoken(text):
         if replying.read(turn, round_, words, True).kind in ("accept_all", "accept_all_except"):
             return words
-    found = claims.claims(text)
+    found = claims.claims(text, (), turn.book.phrases.lists)
     return found[0].words if found else None
 
 
@@ -37,12 +37,12 @@ def note(
     turn: Turn, session: Session, person: Person, text: str, materials: Iterable[Material], *, told: bool = True
 ) -> Session:
     """Log every claim of authorisation that is not the person's own, and say so once."""
-    found = claims.claims(text, materials)
+    found = claims.claims(text, materials, turn.book.phrases.lists)
     for claim in found:
         turn.audit("injection_incident", session, person, source=claim.where, words=quote(claim.words))
     if found and session.spec is not None:
         spec = session.spec.model_copy(update={"incidents": session.spec.incidents + len(found)})
-        session = turn.put(session.model_copy(update={"spec": spec}))
+        session = turn.put(session, spec=spec)
     if found and told:
         turn.tell(
             f"⚠ {found[0].where} says “{quote(found[0].words)}”. That decides nothing here: "

@@ -16,29 +16,29 @@ def _said(label: str) -> str:
     return " ".join(label.replace("✅", "").strip(" .…!").casefold().split())
 
 
-def _on_the_table(turn: Turn, session: Session | None) -> dict[str, str]:
-    """What the buttons that are shown now say, and their tokens. Single letters are the reader's."""
-    found: dict[str, str] = {}
+def _on_the_table(turn: Turn, session: Session | None) -> list[tuple[str, str]]:
+    """What the buttons that are shown now say, and their tokens; of two that say the same the later one counts."""
+    found: list[tuple[str, str]] = []
+    for ended in turn.state.sessions[-1:]:
+        if ended.stage.kind == "ended" and ended.rounds:
+            found.append((view.CHANGE, f"c:{ended.rounds[-1].id}"))
+        if ended.routed_by == "phase":
+            found.append(("something else", f"e:{ended.id}"))
     if session is not None:
         round_ = session.round
         if session.stage.kind == "asking" and round_ is not None and round_.open_items:
             rows = view.round_buttons(round_, turn.policy(session).bulk_accept)
-            found |= {_said(label): b.token for row in rows for b in row for label in (b.label, b.long)}
+            found += [(label, b.token) for row in rows for b in row for label in (b.label, b.long)]
         if session.stage.kind == "closing" and round_ is not None:
-            found[_said(view.CHANGE)] = f"c:{round_.id}"
+            found.append((view.CHANGE, f"c:{round_.id}"))
         if session.reminded is not None and not session.reminded.muted:
-            found |= {_said(b.label): b.token for b in waking.buttons(session)}
-        found |= {_said(b.label): b.token for row in spec_view.buttons(session) for b in row}
+            found += [(b.label, b.token) for b in waking.buttons(session)]
+        found += [(b.label, b.token) for row in spec_view.buttons(session) for b in row]
         if round_ is not None and round_.undo:
-            found[_said(view.UNDO)] = f"u:{round_.id}"
-    for ended in turn.state.sessions:
-        if ended.stage.kind == "ended" and ended.id == turn.state.sessions[-1].id and ended.rounds:
-            found.setdefault(_said(view.CHANGE), f"c:{ended.rounds[-1].id}")
-        if ended.routed_by == "phase" and ended.id == turn.state.sessions[-1].id:
-            found.setdefault("something else", f"e:{ended.id}")
+            found.append((view.UNDO, f"u:{round_.id}"))
     for pending in turn.state.pending:
-        found |= {_said(label): f"p:{pending.id}:{end}" for end, label in pending.choices}
-    return {said: token for said, token in found.items() if len(said) > 1 and said not in ("yes", "no", "other")}
+        found += [(label, f"p:{pending.id}:{end}") for end, label in pending.choices]
+    return found
 
 
 def pressed(
@@ -56,9 +56,14 @@ def pressed(
     if not said or len(said) > view.LONGEST_LABEL:
         return False
     table = _on_the_table(turn, session)
-    if _said(view.UNDO) in table and words_of(event.text, turn.book.phrases, "undo") is not None:
+    undo = any(label == view.UNDO for label, _ in table)
+    if undo and words_of(event.text, turn.book.phrases, "undo") is not None:
         said = _said(view.UNDO)  # in any language
-    token = table.get(said)
+    if len(said) < 2 or said in ("yes", "no", "other"):  # single letters are the reader's
+        return False
+    # a label that is shorter than the words can not say them
+    fitting = (t for label, t in reversed(table) if len(label.casefold()) >= len(said) and _said(label) == said)
+    token = next(fitting, None)
     if token is None:
         return False
     pressing.press(turn, ButtonPressed(person=event.person, token=token, label=event.text.strip(), ref=ref))

@@ -24,6 +24,13 @@ from bot.core.turn import Turn
 MOST_ROUNDS = 3  # RD-7
 
 
+def left_words(session: Session) -> str:
+    """What the present phase still asks, where it waits for nothing but a person's word to go on."""
+    left = ", ".join(d.topic for d in deferred(session))
+    idle = isinstance(session.stage, Between) and session.stage.waits == "go"
+    return f"/continue asks what is left: {left}." if left and idle else ""
+
+
 class Ahead(NamedTuple):
     """What `/continue` would do now, and in words."""
 
@@ -32,13 +39,21 @@ class Ahead(NamedTuple):
 
 
 def keep(turn: Turn, session: Session, spec: Spec, **more: Any) -> Session:
-    return turn.put(session.model_copy(update={"spec": spec, **more}))
+    return turn.put(session, spec=spec, **more)
 
 
 def deferred(session: Session) -> tuple[Dropped, ...]:
     """Questions of the present phase that wait for a later round (RD-4)."""
     number = spec_of(session).phase
     return tuple(d for d in session.dropped if d.later and d.phase == number)
+
+
+def unclear(turn: Turn, session: Session) -> Score:
+    """What is unclear and not carried on: beside it, what the scope needs is told by its closed gate (RD-7, SC-3)."""
+    found = score(session, turn.book.playbooks, turn.book.phrases)
+    if not spec_of(session).present.carried:
+        return found
+    return Score(signals=tuple(s for s in found.signals if s.field not in scope.INPUTS))
 
 
 def ahead(turn: Turn, session: Session) -> Ahead:
@@ -49,10 +64,10 @@ def ahead(turn: Turn, session: Session) -> Ahead:
         return Ahead("wait", "It waits for your answer above.")
     here = spec_view.name_of(spec.phase)
     run = spec.present
-    found = score(session, turn.book.playbooks, turn.book.phrases)
+    found = unclear(turn, session)
     left = deferred(session)
     used = len(rounds_of(session, spec.phase))
-    if run.status == "started" and not run.carried:
+    if run.status == "started":
         if found.action == "escalate":
             return Ahead("escalate", f"Ambiguity score {found.points}: /continue shows the ways on.")
         if (left or found.action == "pause") and used >= MOST_ROUNDS:
@@ -60,8 +75,7 @@ def ahead(turn: Turn, session: Session) -> Ahead:
         if not used:
             return Ahead("more", f"/continue asks what {here} needs.")
         if left:
-            names = ", ".join(d.topic for d in left)
-            return Ahead("more", f"/continue asks what is left: {names}.")
+            return Ahead("more", left_words(session))
         if found.action == "pause":
             listed = "; ".join(s.said for s in found.signals)
             return Ahead("pause", f"Ambiguity score {found.points}: {listed}. /continue asks about it.")
@@ -85,7 +99,7 @@ def answered(turn: Turn, session: Session, round_: Round, lead: Sequence[str]) -
     """Every question of the round has ended: echo all of it (RD-16), and wait. Called by `intake.close`."""
     already = round_.closed_at is not None
     round_ = round_.model_copy(update={"closed_at": turn.at})
-    session = turn.put_round(session.model_copy(update={"stage": Between()}), round_)
+    session = turn.put_round(session, round_, stage=Between())
     last = max((i.answer for i in round_.items if i.answer is not None), key=lambda a: a.at, default=None)
     told: tuple[str, ...] = ()
     if last is not None:
@@ -277,7 +291,7 @@ def _new_in_play(spec: Spec, run: Run, playbook: Playbook) -> list[Entry]:
 def escalation_why(session: Session, found: Score) -> str:
     """One sentence: why more questions do not help here (RD-7)."""
     spec = spec_of(session)
-    made = phase(spec.phase).artefact
+    waits = phase(spec.phase).waits
     if found.action == "escalate":
-        return f"Too much is unclear to settle it by asking here; the {made} waits."
-    return f"Its three rounds are used up and something is still open; a fourth is not asked, and the {made} waits."
+        return f"Too much is unclear to settle it by asking here; {waits}."
+    return f"Its three rounds are used up and something is still open; a fourth is not asked, and {waits}."

@@ -87,11 +87,7 @@ def show(turn: Turn, session: Session, waits: str, card: Callable[[Session], Mes
     """Put a card that waits for a person's word; `card` draws the session."""
     name = f"{session.id}.w{turn.state.revision + 1}.{len(turn.effects)}"
     session = turn.put(
-        session.model_copy(
-            update={
-                "stage": Between.model_validate({"waits": waits, "card": name, "after": turn.state.newest, **stage})
-            }
-        )
+        session, stage=Between.model_validate({"waits": waits, "card": name, "after": turn.state.newest, **stage})
     )
     turn.say(card(session), card=name, about=session.id, session=session)
     return session
@@ -113,7 +109,7 @@ def surface(turn: Turn, session: Session, trigger: Trigger, found: Score | None 
     settled = (*(s for s in session.settled if s.phase != spec.phase), *built.settled)
     dropped = (*(d for d in session.dropped if d.phase != spec.phase), *built.dropped)
     settled = tuple(s for s in settled if s.phase != spec.phase or s.question not in just_said)
-    session = turn.put(session.model_copy(update={"settled": settled, "dropped": dropped}))
+    session = turn.put(session, settled=settled, dropped=dropped)
     nth = len(rounds_of(session, spec.phase)) + 1
     of_phase: dict[str, Any] = {
         "phase": spec.phase,
@@ -131,11 +127,12 @@ def surface(turn: Turn, session: Session, trigger: Trigger, found: Score | None 
 
 def _purpose(playbook: Playbook, trigger: Trigger, spec: Spec, ceiling: int | None) -> str:
     """Why this round, and what is blocked until it is answered (RD-8). `ceiling`: more earned a slot (RD-4)."""
-    made = phase(spec.phase).artefact
+    made = phase(spec.phase)
+    unclear = "rest on; they wait" if made.many else "rests on; it waits"
     line = {
         "intake": playbook.purpose,
-        "ambiguity": f"Something is unclear that the {made} rests on; it waits for these answers.",
-        "loopback": f"Only what is new or has changed since the phase was done; the {made} waits for it.",
+        "ambiguity": f"Something is unclear that the {made.artefact} {unclear} for these answers.",
+        "loopback": f"Only what is new or has changed since the phase was done; {made.waits} for it.",
     }[trigger]
     if ceiling is not None:
         line += (
@@ -153,9 +150,7 @@ def _settled_round(turn: Turn, session: Session, of_phase: dict[str, Any]) -> Se
         "card": name, "opened_at": turn.at, "after": turn.state.newest, **of_phase,
     }  # fmt: skip
     round_ = Round.model_validate(made)
-    session = turn.put(
-        session.model_copy(update={"stage": Between(waits="settled", card=name), "rounds": (*session.rounds, round_)})
-    )
+    session = turn.put(session, stage=Between(waits="settled", card=name), rounds=(*session.rounds, round_))
     intake.surfaced(turn, session, round_)
     card = spec_view.settled_card(session, view.heading(round_, ""))
     turn.say(card, card=name, session=session, round_=round_)

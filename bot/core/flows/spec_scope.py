@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from bot.core import scope, spec_view
-from bot.core.capture import reference
+from bot.core import scope, spec_view, view
+from bot.core.capture import quote, reference
 from bot.core.flows import phases, spec, spec_steps
 from bot.core.flows.words import carries_on, pleasantry, yes_or_no
 from bot.core.model import MessageRef, Person
@@ -26,6 +26,15 @@ def reconfirm(turn: Turn, session: Session, said: str, word: str | None, person:
         spec.phase_audit(turn, session, "scope_locked", person, ref, reconfirmed=True, **phases.lock_details(lock))
         spec.surface(turn, session, "loopback" if state.present.run > 1 else "intake")
         return
+    told = scope.of_others(said, state)
+    if told is not None:
+        turn.audit("injection_incident", session, person, source="told in a message", words=quote(told))
+        turn.tell(
+            f"“{view.shortened(told)}” is what somebody else has said, and changes nothing here. If it is your own "
+            "decision, write it as such, e.g. surfaces: 4 because the admin page joins",
+            session=session,
+        )
+        return
     found = scope.described(said, state)
     problems = [f"{SCOPE_FIELDS[w.field]}: {w.problem}." for w in found.wanted if w.problem]
     wanted = tuple(w for w in found.wanted if not w.problem)
@@ -44,7 +53,7 @@ def reconfirm(turn: Turn, session: Session, said: str, word: str | None, person:
         turn.tell("That is the scope already; write y to confirm it.", session=session)
         return
     if not found.because:
-        turn.put(session.model_copy(update={"stage": Between(waits="rationale", changes=changes)}))
+        turn.put(session, stage=Between(waits="rationale", changes=changes))
         turn.tell(
             *(f"{SCOPE_FIELDS[c.field]}: {c.was} → {c.to}." for c in changes),
             "Why? One sentence; it goes into the record.",
@@ -58,7 +67,7 @@ def rationale(turn: Turn, session: Session, stage: Between, said: str, person: P
     """The reason of a change that was described without one."""
     book = turn.book.phrases
     if yes_or_no(said, book) == "no" or said.casefold().strip(" .!") in ("cancel", "never mind"):
-        session = turn.put(session.model_copy(update={"stage": Between()}))
+        session = turn.put(session, stage=Between())
         turn.tell("Nothing is changed.", session=session)
         spec.ask_scope(turn, session)
         return
@@ -102,7 +111,7 @@ def rerun(turn: Turn, session: Session, said: str, word: str | None, person: Per
         number = next((n for n in doubtful if phase(n).name.casefold() in said.casefold()), None)
     if number in doubtful and number is not None:
         spec_steps.close_card(turn, session, f"✔ {spec_view.name_of(number)} again.")
-        session = turn.put(session.model_copy(update={"stage": Between()}))
+        session = turn.put(session, stage=Between())
         spec.start(turn, session, number, person, ref)
     elif word == "no" or said == "n" or carries_on(said, turn.book.phrases):
         spec_steps.close_card(turn, session, "✔ Left as it is.")

@@ -13,7 +13,7 @@ from bot.core.gate import Violation
 from bot.core.model import MessageRef, Person
 from bot.core.score import Score, score
 from bot.core.slots import rounds_of, spec_of
-from bot.core.spec import Note, OpenPoint, phase
+from bot.core.spec import CARRIED, Note, OpenPoint, phase
 from bot.core.spec_evidence import gate_of
 from bot.core.state import Between, Session
 from bot.core.turn import Turn
@@ -39,7 +39,7 @@ def go_on(turn: Turn, session: Session, person: Person, ref: MessageRef) -> Sess
         turn.tell("That decides nothing here; one answer is still needed:", session=session)
         return again(turn, session)
     spec = spec_of(session)
-    found = score(session, turn.book.playbooks, turn.book.phrases)
+    found = phases.unclear(turn, session)
     step = phases.ahead(turn, session)
     match step.step:
         case "more":
@@ -104,7 +104,7 @@ def again(turn: Turn, session: Session) -> Session:
         case "reconfirm":
             return spec_flow.ask_scope(turn, session)
         case "escalation":
-            return _show_ways(turn, session, score(session, turn.book.playbooks, turn.book.phrases))
+            return _show_ways(turn, session, phases.unclear(turn, session))
         case "input":
             turn.tell(INPUT, session=session)
         case "name":
@@ -130,8 +130,7 @@ def refuse(turn: Turn, session: Session, number: int, person: Person | None, ask
     )  # fmt: skip
     by = {"actor": asker} if person is None and asker.startswith("agent:") else {}
     turn.records[-1] = turn.records[-1].model_copy(update={"phase": number, **by})
-    made = phase(number).artefact
-    lines = [f"The gate of {spec_view.name_of(number)} is closed; the {made} waits.", *_listed(gate.violations)]
+    lines = [f"The gate of {spec_view.name_of(number)} is closed; {phase(number).waits}.", *_listed(gate.violations)]
     spec = spec_of(session)
     if spec.phase != number:
         turn.tell(*lines, f"/jump {number} goes there.", session=session)
@@ -184,15 +183,16 @@ def way_out(turn: Turn, session: Session, choice: str, person: Person, ref: Mess
     spec = spec_of(session)
     kinds = ("rerun", "revise", "carry") if spec.phase > 1 else ("revise", "carry")
     kind = kinds[int(choice) - 1]
+    turn.drop_pending(session=session.id)
     close_card(turn, session, f"✔ {choice}")
     if session.round is not None:
         session = turn.put_round(session, session.round.model_copy(update={"escalated": False}))
     spec_flow.phase_audit(turn, session, "clarification_escalation", person, ref, way=kind, words=ref.quote)
     if kind == "rerun":
-        session = turn.put(session.model_copy(update={"stage": Between()}))
+        session = turn.put(session, stage=Between())
         return spec_flow.start(turn, session, spec.phase - 1, person, ref)
     if kind == "revise":
-        session = turn.put(session.model_copy(update={"stage": Between(waits="input")}))
+        session = turn.put(session, stage=Between(waits="input"))
         turn.tell(INPUT, session=session)
         return session
     return _carry(turn, session, person, ref)
@@ -216,7 +216,7 @@ def _carry(turn: Turn, session: Session, person: Person, ref: MessageRef) -> Ses
         )
     carried = {name for _, name in waiting}
     dropped = tuple(
-        d.model_copy(update={"later": False, "reason": "Carried on as an open point, on a person's word."})
+        d.model_copy(update={"later": False, "reason": CARRIED})
         if d.question in carried and d.phase == spec.phase
         else d
         for d in session.dropped

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.core import scope, spec_view, view
 from bot.core.capture import reference
-from bot.core.flows import intake, phases, spec, spec_steps
+from bot.core.flows import intake, phases, recording, spec, spec_steps
 from bot.core.flows.banks import look_again
 from bot.core.model import MessageRef, Person
 from bot.core.replies.reading import ItemReading
@@ -42,10 +42,14 @@ def set_tier(turn: Turn, session: Session, rest: str, person: Person, ref: Messa
     if item is None or round_ is None or option is None:
         if rounds_of(session, state.phase):
             session = look_again(turn, session)
-        turn.tell(f"Tier {tier_words(tier)}. It holds for the rounds that are still to come.", session=session)
+        turn.tell(
+            f"Tier {tier_words(tier)}. It holds for the rounds that are still to come.",
+            phases.left_words(session),
+            session=session,
+        )
         return
     reading = {item.number: ItemReading(key=option.key)}  # the question is on the table: this is its answer
-    session, round_, done = intake.record(turn, session, round_, reading, (), person, ref)
+    session, round_, done = recording.record(turn, session, round_, reading, (), person, ref)
     intake.echo(turn, session, round_, done, None)
 
 
@@ -79,6 +83,7 @@ def _of_lock(turn: Turn, session: Session, tier: int, because: str, person: Pers
     shown = session.stage.waits if isinstance(session.stage, Between) else None
     touched = ", ".join(f"/jump {n}" for n in phases.doubtful(turn, session))
     again = f"Done under the old tier, to be done again if need be: {touched}." if touched else ""
-    turn.tell("Recorded as a deliberate change of scope.", *told, again, session=session)
+    left = phases.left_words(session)
+    turn.tell("Recorded as a deliberate change of scope.", *told, left, again, session=session)
     if shown == "reconfirm":  # what is on the table is no longer what was shown (RD-15)
         spec.ask_scope(turn, session)

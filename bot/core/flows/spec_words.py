@@ -11,16 +11,18 @@ from bot.core.flows import (
     intake,
     phases,
     putting_off,
+    recording,
     replying,
     spec,
     spec_beginning,
     spec_scope,
     spec_steps,
+    spec_ways,
     threads,
 )
 from bot.core.flows.words import carries_on, pleasantry, puts_off, yes_or_no
 from bot.core.model import Material, MessageRef, Person
-from bot.core.own_words import unquoted
+from bot.core.own_words import only_marked, unquoted
 from bot.core.patterns import regex
 from bot.core.replies.phrases import PhraseBook
 from bot.core.slots import spec_of
@@ -28,8 +30,8 @@ from bot.core.spec import CONFIRMED_IN
 from bot.core.state import Between, Session
 from bot.core.turn import Turn
 
+OWED = ("rationale", "input", "name")  # words of one's own are asked for: they may be somebody's, in quotation marks
 _NUMBER = regex(r"\W*(\d{1,2})\b(.*)", re.DOTALL)
-_ANSWER = regex(r"\W*\d{1,2}\s*[:.=)-]?\s*[A-Z]\s*(?:[,;\n]|$)", re.IGNORECASE)  # "1: B, rest default"
 
 
 def message(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef, direct: bool) -> None:
@@ -69,8 +71,8 @@ def message(turn: Turn, session: Session, event: MessageReceived, ref: MessageRe
     if not event.materials and putting_off.unfinished(turn, session, event, event.ref):
         return
     own = unquoted(event.text)
-    if not own:
-        turn.tell("Quoted words decide nothing here; please answer in your own.", session=session)
+    if not own or (only_marked(own) and stage.waits not in OWED):
+        turn.tell("Quoted words decide nothing here; please write it in your own, unquoted.", session=session)
         spec_steps.again(turn, session)
         return
     choose(turn, session, own, event.person, ref, event)
@@ -95,9 +97,10 @@ def _fits(turn: Turn, session: Session, stage: Between, event: MessageReceived) 
             round_ = session.round
             reading = replying.read(turn, round_, said, event.decoded) if round_ and round_.items else None
             return carries_on(said, book) or bool(reading and reading.correction and reading.answers)
-        case "escalation" if _ANSWER.match(said):
-            return False
-        case "settled" | "escalation":
+        case "escalation":
+            way = spec_ways.read(said, spec_view.ways_out(session), book)
+            return way is not None and way.sure
+        case "settled":
             return _NUMBER.fullmatch(said) is not None
         case "reconfirm":
             return bool(scope.described(said, spec_of(session)).wanted)
@@ -122,7 +125,7 @@ def _crossed(turn: Turn, session: Session, stage: Between, event: MessageReceive
 
 def _files(turn: Turn, session: Session, event: MessageReceived) -> Session:
     request = session.request.model_copy(update={"materials": (*session.request.materials, *event.materials)})
-    return turn.put(session.model_copy(update={"request": request}))
+    return turn.put(session, request=request)
 
 
 def _forwarded(turn: Turn, session: Session, event: MessageReceived) -> None:
@@ -130,7 +133,7 @@ def _forwarded(turn: Turn, session: Session, event: MessageReceived) -> None:
     name = f"forwarded from {event.forwarded}: {view.shortened(event.text)}"
     material = Material(kind="named", name=name, caption=event.text or None)
     request = session.request.model_copy(update={"materials": (*session.request.materials, material)})
-    session = turn.put(session.model_copy(update={"request": request}))
+    session = turn.put(session, request=request)
     if yes_or_no(event.text, turn.book.phrases) is not None or carries_on(event.text, turn.book.phrases):
         turn.audit("injection_incident", session, event.person, source=event.forwarded, words=event.ref.quote)
     session = injection.note(turn, session, event.person, "", (material,), told=False)
@@ -162,7 +165,7 @@ def choose(
         case "rerun":
             spec_scope.rerun(turn, session, said, word, person, ref)
         case "escalation":
-            _escalation(turn, session, said, person, ref)
+            spec_ways.choose(turn, session, said, person, ref)
         case "input":
             if len(said) < 4 or word is not None or not spec_beginning.is_request(said, turn.book.phrases):
                 turn.tell("That is no request yet.", spec_steps.INPUT, session=session)
@@ -196,7 +199,7 @@ def _going(
     if round_ is not None and round_.items and event is not None:
         reading = replying.read(turn, round_, said, event.decoded)
         if reading.answers and reading.shaped:
-            session, round_, done = intake.record(turn, session, round_, reading.answers, (), person, ref)
+            session, round_, done = recording.record(turn, session, round_, reading.answers, (), person, ref)
             intake.echo(turn, session, round_, done, reading)
             return
         if reading.kind == "question_back" and reading.asked_about:
@@ -264,29 +267,7 @@ def _names(said: str, topic: str) -> bool:
     return topic.casefold() in said.casefold()
 
 
-# -- an escalation, and a button -------------------------------------------------------------------------------------
-
-
-def _escalation(turn: Turn, session: Session, said: str, person: Person, ref: MessageRef) -> None:
-    """One of the ways by its number, at the start of the message or alone; by the words of its button, too."""
-    ways = spec_view.ways_out(session)
-    found = None if _ANSWER.match(said) else _NUMBER.fullmatch(said)
-    named = next((n for n, label in ways if label.casefold() == said.casefold().strip(" .!")), None)
-    choice = named or (found[1] if found and not _wavers(found[2], {n for n, _ in ways} - {found[1]}) else None)
-    if choice is None or choice not in {n for n, _ in ways}:
-        turn.outcome, turn.reason = "refused", "no way out named"
-        turn.tell(
-            f"That names no way on, and I ask nothing more here. Which one: {' or '.join(n for n, _ in ways)}?",
-            *(f"{n}) {label}" for n, label in ways),
-            session=session,
-        )
-        return
-    spec_steps.way_out(turn, session, choice, person, ref)
-
-
-def _wavers(words: str, others: set[str]) -> bool:
-    """ "2?", "1 or 2", "1-2": no way is chosen by these."""
-    return words.rstrip().endswith(("?", "？")) or not others.isdisjoint(re.findall(r"(?<!\w)\d+(?!\w)", words))
+# -- a button --------------------------------------------------------------------------------------------------------
 
 
 def pressed(turn: Turn, rest: str, person: Person, ref: MessageRef) -> None:

@@ -25,7 +25,7 @@ from bot.core.replies.items import (
 )
 from bot.core.replies.labels import by_label
 from bot.core.replies.message import Message
-from bot.core.replies.numbering import Numbers, bind_at, numbers_at
+from bot.core.replies.numbering import BEGINS_NUMBER, Numbers, bind_at, numbers_at
 from bot.core.replies.retract import told_after
 from bot.core.replies.statement import Place, Statement
 from bot.core.replies.value import skip_leads
@@ -60,12 +60,14 @@ class Said:
 
 def item_at(msg: Message, said: Said, i: int, place: Place) -> Statement | None:
     """The item that begins at `i`, if one does."""
-    found = msg.found(i)
+    found = msg.found[i]
     token = msg.tokens[i]
     if found:
         given = place != "mid" and not _GIVEN.isdisjoint(found)
         if given and (later := supplied(msg, i) or changed_at(msg, i)) is not None:
             return later
+        if token.kind != "num" and not msg.roman and token.fold not in "a([" and BEGINS_NUMBER.isdisjoint(found):
+            return None
         put = msg.any_at(("skip", "unsure", "later"), i)
         if put and put > msg.any_at(("item", "for", "article", "number"), i) > 0:
             return None  # "no answer for 2"

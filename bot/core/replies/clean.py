@@ -101,7 +101,8 @@ def clean(raw: str, book: PhraseBook, *, decoded: bool = False) -> Clean:
     text, paste = _own_part(text, book)
     text, quoted = _own_lines(text, book)
     text = _BULLET.sub("", text)
-    text = _COMMAND.sub("", text)
+    if text.lstrip()[:1] in ("/", "!"):
+        text = _COMMAND.sub("", text)
     norm, origin = (text, None) if text.isascii() and ":" not in text else _normalise(text)
     return Clean(text, norm, origin, starred, struck, quoted, paste)
 

@@ -49,12 +49,14 @@ def in_company(msg: Message, statements: Sequence[Statement]) -> list[Statement]
     below = [item for n, item in enumerate(items) if n and _signed(msg, items[n - 1].first, item)]
     dropped = [*dropped, *below]
     first = items[0].first if items else 0
-    spoken = sum(t.kind in ("word", "char") for t in msg.tokens[:first])
-    if items and spoken > _LONG_PROSE and (spoken > 4 * _LONG_PROSE or not items[0].on_line):
+    spoken = sum(t.kind in ("word", "char") for t in msg.tokens[:first]) if first > _LONG_PROSE else 0
+    if spoken > _LONG_PROSE and (spoken > 4 * _LONG_PROSE or not items[0].on_line):
         start = _list_below(msg, items)
         if start is None:
             return []
         dropped = items[: items.index(start)]
+    if not dropped:
+        return list(statements)
     gone = {id(s) for s in dropped}
     return [replace(s, kind="words") if id(s) in gone else s for s in statements]
 
@@ -113,19 +115,19 @@ def _signed(msg: Message, before: int, item: Statement) -> bool:
     if not any(msg.tokens[k].kind == "para" for k in range(before, item.first)):
         return False
     line = range(msg.line_start(item.first), item.first)
-    return any(msg.tokens[k].kind == "word" and not msg.found(k) for k in line)
+    return any(msg.tokens[k].kind == "word" and not msg.found[k] for k in line)
 
 
 def _after_noun(msg: Message, item: Statement) -> bool:
     """Whether a word that the grammar does not know stands right before the number."""
     at = item.first - 1
-    return at >= 0 and msg.tokens[at].kind == "word" and not msg.found(at) and not item.bound
+    return at >= 0 and msg.tokens[at].kind == "word" and not msg.found[at] and not item.bound
 
 
 def _titled(msg: Message, item: Statement) -> bool:
     """Whether an unknown noun stands before the number, and the letter behind it is read on by plain words."""
     at = item.first - 1
-    noun = at >= 0 and msg.tokens[at].kind == "word" and not msg.found(at)
+    noun = at >= 0 and msg.tokens[at].kind == "word" and not msg.found[at]
     letter = msg.letter(item.start)
     after = item.start + 1
     return bool(noun and letter) and after < msg.count and msg.tokens[after].kind == "word" and not (

@@ -223,13 +223,14 @@ def _take_item(msg: Message, sums: Sums, item: Statement, following: Statement |
         if slot is None:
             sums.unknown.append(number)
             continue
-        alike = (slot.form, slot.letters, slot.other, slot.recommended, slot.labels, slot.held)
         if spread:
             value = spread[n]
-        elif alike in read:
-            value = read[alike]
+        elif len(item.numbers) == 1:
+            value = _item_value(msg, item, start, end, slot)
         else:
-            value = read[alike] = _item_value(msg, item, start, end, slot)
+            alike = (slot.form, slot.letters, slot.other, slot.recommended, slot.labels, slot.held)
+            known = read.get(alike)
+            value = read[alike] = _item_value(msg, item, start, end, slot) if known is None else known
         if crowded and value.kind == "letter":
             value = Value("unclear", said=value.said)  # "1-4 B A C": letters for some of the numbers
         if item.hedged and value.kind == "letter":
@@ -251,16 +252,14 @@ def _own_end(msg: Message, sums: Sums, item: Statement, following: Statement | N
     if following is not None and following.kind != "words":
         return item.end
     slot = msg.by_number.get(item.numbers[0]) if item.numbers else None
-    for i in range(item.start + 1, item.end):
-        if msg.is_break(i) and slot is not None:
-            if any(msg.is_word(k) for k in range(item.start, i)) and (
-                read_value(msg, item.start, i, slot, glued=item.glued).kind in ("letter", "recommended", "skip")
-            ):
-                if msg.skip_decoration(i, item.end) < item.end:
-                    sums.notes.append(msg.words(i, item.end))
-                    sums.loose = True
-                return i
-            break
+    i = msg.break_in(item.start + 1, item.end)
+    if i < item.end and slot is not None and any(msg.is_word(k) for k in range(item.start, i)):
+        value = read_value(msg, item.start, i, slot, glued=item.glued)
+        if value.kind in ("letter", "recommended", "skip"):
+            if msg.skip_decoration(i, item.end) < item.end:
+                sums.notes.append(msg.words(i, item.end))
+                sums.loose = True
+            return i
     return item.end
 
 

@@ -30,7 +30,7 @@ _BEGINS_SAME: Final = frozenset(("lead", "option", "article", "ordinal"))
 
 
 def rest_at(msg: Message, i: int) -> Statement | None:
-    if _BEGINS_REST.isdisjoint(msg.found(i)) or msg.next(("rest",), i) > i + 4 * msg.book.longest:
+    if _BEGINS_REST.isdisjoint(msg.found[i]) or msg.next(("rest",), i) > i + 4 * msg.book.longest:
         return None
     j = i
     for _ in range(4):
@@ -89,7 +89,7 @@ def same_at(msg: Message, i: int) -> Statement | None:
         ):
             return Statement("same", i, at, at + 1)
         return None
-    if _BEGINS_SAME.isdisjoint(msg.found(i)) and not msg.letter(i):
+    if _BEGINS_SAME.isdisjoint(msg.found[i]) and not msg.letter(i):
         return None
     at = skip_leads(msg, i, msg.count)
     stop = at + 1 if msg.letter(at) else msg.at("option", msg.at("ordinal", at)) or msg.at("ordinal", at)
@@ -111,7 +111,7 @@ def accept_at(msg: Message, i: int, inside: bool) -> Statement | None:
     named = taken = delegated = negated = whole = narrowed = doubted = False
     end = 0
     while j < msg.count:
-        found = msg.found(j)
+        found = msg.found[j]
         if "content" in found:
             j += found["content"][0]
             continue

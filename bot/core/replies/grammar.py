@@ -238,7 +238,7 @@ class Parser:
 
     def _statement(self, i: int, place: Place, open_item: Statement | None) -> Statement | None:
         msg = self.msg
-        found = msg.found(i)
+        found = msg.found[i]
         if found:
             stop = i + found["correct"][0] if "correct" in found else 0
             if place != "mid" and stop > i + 1 and (open_item is None or place == "line"):
@@ -272,7 +272,7 @@ class Parser:
                 return Statement("except", i, i, stop)
             return numbered
         inside = open_item is not None and place != "line"
-        if found or self.msg.letter(i) or msg.labelled:
+        if found or msg.letter(i) or msg.tokens[i].fold in msg.labelled:
             if inside and open_item is not None and msg.at("otherwise", i) and open_ended(msg, open_item, i):
                 return None
             within = inside and open_item is not None and open_item.tail < 0

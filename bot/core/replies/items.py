@@ -56,7 +56,7 @@ def core_at(msg: Message, i: int, *, loose: bool) -> str:
         elif (ends and not loose and len(msg.tokens) > at) or (ends and not msg.any_at(_CORE, at)):
             return "letter"
     for position in (at, i):
-        found = msg.found(position) if position < msg.count else {}
+        found = msg.found[position] if position < msg.count else {}
         if _CORES.isdisjoint(found):
             continue
         for name in _CORE:

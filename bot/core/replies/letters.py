@@ -19,6 +19,7 @@ from bot.core.replies.value import Value, article_a, asks, letter_ends, skip_lea
 
 _JOINTS: Final = "+/&,-"
 
+_LEANING: Final = frozenset(("alternative", "hedge", "negate", "negative"))
 AFTER_TWO: Final = (*AFTER_A, "both", "filler", "item", "option", "all", "skip", "unsure")
 
 
@@ -26,20 +27,21 @@ def lettered(msg: Message, start: int, end: int, slot: Slot, said: str, glued: b
     at = skip_leads(msg, start, end)
     if stop := msg.at("both", at, end):
         at = stop if msg.letter(stop, end) and letter_ends(msg, stop, end) else at  # "1 and 2 both A"
-    if (stop := msg.at("alternative", at, end)) and _offers(msg, stop, end):
-        return Value("tentative", said=said)
-    hedged = msg.at("hedge", at, end)
-    if hedged and hedged >= (msg.any_at(("negate", "negative"), at, end) or 0):
-        after = skip_leads(msg, hedged, end)
-        if msg.letter(after, end) and letter_ends(msg, after, end):
-            return Value("tentative", letter=msg.letter(after), said=said)
-        return None
-    refused = msg.at("negate", at, end) or msg.at("negative", at, end)
-    if refused:
-        after = skip_leads(msg, refused, end)
-        if msg.letter(after, end):
-            return negated(msg, after, end, slot, said)
-        return Value("negative_only", said=said) if _named_after(msg, after, end) else None
+    if at < end and not _LEANING.isdisjoint(msg.found[at]):
+        if (stop := msg.at("alternative", at, end)) and _offers(msg, stop, end):
+            return Value("tentative", said=said)
+        hedged = msg.at("hedge", at, end)
+        if hedged and hedged >= (msg.any_at(("negate", "negative"), at, end) or 0):
+            after = skip_leads(msg, hedged, end)
+            if msg.letter(after, end) and letter_ends(msg, after, end):
+                return Value("tentative", letter=msg.letter(after), said=said)
+            return None
+        refused = msg.at("negate", at, end) or msg.at("negative", at, end)
+        if refused:
+            after = skip_leads(msg, refused, end)
+            if msg.letter(after, end):
+                return negated(msg, after, end, slot, said)
+            return Value("negative_only", said=said) if _named_after(msg, after, end) else None
     if msg.is_mark(at, "([\"“‘'") and msg.letter(at + 1, end):
         at, start = at + 1, at + 1
         glued = True

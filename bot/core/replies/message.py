@@ -10,12 +10,12 @@ position (is this a separator, is this an option letter) is decided in one place
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from bot.core.replies.phrases import Match, PhraseBook
 from bot.core.replies.reading import Slot
-from bot.core.replies.tokens import folded_words
+from bot.core.replies.tokens import folded_labels
 from bot.core.replies.written import Written
 
 if TYPE_CHECKING:
@@ -47,17 +47,18 @@ class Message:
         "_ahead",
         "_asked",
         "_clauses",
-        "_found",
+        "_counted",
         "_lines",
-        "_number_ahead",
         "_places",
         "asides",
         "attached",
         "book",
+        "breaks",
         "by_number",
         "capital",
         "clean",
         "count",
+        "found",
         "fruitless",
         "labelled",
         "lettered",
@@ -79,42 +80,66 @@ class Message:
         self.tokens = said.tokens
         self.count = len(self.tokens)
         self.slots = slots
-        self.by_number = {slot.number: slot for slot in slots}
-        self.open = [slot for slot in slots if slot.held is None]
-        self.offered = frozenset(letter for slot in slots for letter in slot.letters)
-        self.widest = max((len(slot.letters) for slot in slots), default=0)
-        self.labelled = frozenset(  # how the options' texts begin, for options named before their number
-            word for slot in slots for label in slot.labels for word in folded_words(label)[:1]
-        )
-        self.lettered = [i for i, t in enumerate(self.tokens) if t.letter]  # where an option letter may stand
-        self.capital = any(self.tokens[i].letter in self.offered and not self.tokens[i].lower for i in self.lettered)
-        self.numeric = [i for i, t in enumerate(self.tokens) if t.kind == "num"]
+        self.by_number: dict[int, Slot] = {}
+        self.open: list[Slot] = []
+        self.widest = 0
+        offered: set[str] = set()
+        labelled: set[str] = set()
+        for slot in slots:
+            self.by_number[slot.number] = slot
+            if slot.held is None:
+                self.open.append(slot)
+            letters = slot.letters
+            if len(letters) > self.widest:
+                self.widest = len(letters)
+            offered.update(letters)
+            if slot.labels:
+                labelled |= folded_labels(slot.labels).heads
+        self.offered = frozenset(offered)
+        self.labelled = frozenset(labelled)  # how the options' texts begin, for options named before their number
+        self.lettered: list[int] = []  # where an option letter may stand
+        self.numeric: list[int] = []  # where digits stand
+        self.breaks: list[int] = []  # where a line ends
+        self.capital = self.roman = False
+        for i, token in enumerate(self.tokens):
+            if token.letter:
+                self.lettered.append(i)
+                self.capital = self.capital or (token.letter in offered and not token.lower)
+            elif token.kind == "num":
+                self.numeric.append(i)
+            elif token.kind in _BREAKS:
+                self.breaks.append(i)
+            elif token.fold == "ii":
+                after = self.tokens[min(i + 1, self.count - 1)]
+                self.roman = self.roman or self.is_mark(i + 1, ").:") or after.letter in offered
         self.yes: dict[tuple[int, int], bool] = {}  # stretches: whether they are made of words of a yes
         self.asides: dict[tuple[int, int], str] = {}  # stretches: what `own.aside` says of them
         self.number_list: NumberList | None = None  # the one read last
         self._asked: list[bool] | None = None
         self._ahead: dict[tuple[str, ...], tuple[int, int]] = {}  # what `next` said last: from where, and where
-        self._number_ahead = (0, -1)  # the same of `number_after`
+        self._counted: list[int] | None = None  # where digits or a number in words begin
         self.fruitless = 0  # up to here no acceptance begins; keeps repeated words linear
-        self.roman = any(
-            t.fold == "ii"
-            and (self.is_mark(i + 1, ").:") or self.tokens[min(i + 1, self.count - 1)].letter in self.offered)
-            for i, t in enumerate(self.tokens)
-        )
-        self._found: list[Mapping[str, Match] | None] = [None] * self.count
-        self._places: dict[str, list[int]] | None = None
         self._lines: list[tuple[int, int]] | None = None
         self._clauses: list[tuple[int, int]] | None = None
+        # The classes that have a phrase at each position, with the length of its longest one in tokens and its value;
+        # and of each class, where its phrases begin.
+        self.found: list[Mapping[str, Match]] = []
+        self._places: dict[str, list[int]] = {}
+        for i, token in enumerate(self.tokens):
+            known = book.at(self.tokens, i)
+            if known and (token.letter or token.kind == "char"):
+                known = self._meant(i, known)
+            self.found.append(known)
+            for name in known:
+                if name in self._places:
+                    self._places[name].append(i)
+                else:
+                    self._places[name] = [i]
 
-    def found(self, i: int) -> Mapping[str, Match]:
-        """The classes that have a phrase at `i`, each with the length of its longest one in tokens, and its value."""
-        known = self._found[i]
-        return self._look(i) if known is None else known
-
-    def _look(self, i: int) -> Mapping[str, Match]:
-        known = self.book.at(self.tokens, i)
+    def _meant(self, i: int, known: Mapping[str, Match]) -> Mapping[str, Match]:
+        """The phrases at a letter, which may be an option's, or at a character, which may be part of a word."""
         letter = self.tokens[i].letter
-        if known and letter:
+        if letter:
             if letter in self.offered and not self._reads_as_article(i) and not self._joins(i):
                 known = _longer(known)
             elif self.glued(i) and self.tokens[i - 1].kind == "num" and i + 1 < self.count and (
@@ -123,7 +148,6 @@ class Message:
                 known = _longer(known)  # "1b 2e 3a": no "and"
         if "agree" in known and known["agree"][0] == 1 and self._syllable(i):
             known = {name: match for name, match in known.items() if name != "agree"}
-        self._found[i] = known
         return known
 
     def _syllable(self, i: int) -> bool:
@@ -154,38 +178,32 @@ class Message:
         """Where the phrase of class `name` at `i` ends; 0 if there is none (or it passes `end`)."""
         if i >= self.count:
             return 0
-        found = self._found[i]
-        if found is None:
-            found = self._look(i)
-        if name not in found:
+        match = self.found[i].get(name)
+        if match is None:
             return 0
-        stop = i + found[name][0]
+        stop = i + match[0]
         return stop if end is None or stop <= end else 0
 
     def any_at(self, names: tuple[str, ...], i: int, end: int | None = None) -> int:
         """The longest of several classes at `i`."""
-        if i >= self.count:
+        if i >= self.count or not (found := self.found[i]):
             return 0
-        found = self._found[i]
-        if found is None:
-            found = self._look(i)
         length = 0
-        if found:
-            for name in names:
-                if name in found and (here := found[name][0]) > length and (end is None or i + here <= end):
-                    length = here
+        for name in names:
+            if name in found and (here := found[name][0]) > length and (end is None or i + here <= end):
+                length = here
         return i + length if length else 0
 
     def has(self, name: str) -> bool:
         """Whether the message holds a phrase of the class at all."""
-        return name in self._all_places()
+        return name in self._places
 
     def places(self, name: str, start: int = 0, end: int | None = None) -> Sequence[int]:
         """The positions in [start, end) where a phrase of class `name` begins, in order; it may end further on.
 
         For looking through a long stretch, where asking at every position would take many times as long.
         """
-        known = self._all_places().get(name)
+        known = self._places.get(name)
         if known is None:
             return ()
         return known[bisect_left(known, start) : None if end is None else bisect_left(known, end)]
@@ -195,39 +213,33 @@ class Message:
         before = self._ahead.get(names)
         if before is not None and before[0] <= start <= before[1]:
             return before[1]
-        places = self._all_places()
         first = self.count
         for name in names:
-            known = places.get(name)
+            known = self._places.get(name)
             if known and known[-1] >= start:
                 first = min(first, known[bisect_left(known, start)])
         self._ahead[names] = (start, first)
         return first
 
-    def _all_places(self) -> Mapping[str, list[int]]:
-        if self._places is None:
-            places: dict[str, list[int]] = {}
-            for i in range(self.count):
-                for here in self.found(i):
-                    if here in places:
-                        places[here].append(i)
-                    else:
-                        places[here] = [i]
-            self._places = places
-        return self._places
-
     def number_after(self, i: int) -> int:
         """The first position from `i` on where digits or a number in words begin; `count` if none do."""
-        low, at = self._number_ahead
-        if not low <= i <= at:
-            k = bisect_left(self.numeric, i)
-            at = min(self.numeric[k] if k < len(self.numeric) else self.count, self.next(_IN_WORDS, i))
-            self._number_ahead = (i, at)
-        return at
+        if self._counted is None:
+            self._counted = sorted({*self.numeric, *(k for name in _IN_WORDS for k in self._places.get(name, ()))})
+        at = bisect_left(self._counted, i)
+        return self._counted[at] if at < len(self._counted) else self.count
 
     def letters_in(self, start: int, end: int) -> Sequence[int]:
         """The positions in [start, end) where an option letter may stand."""
         return self.lettered[bisect_left(self.lettered, start) : bisect_left(self.lettered, end)]
+
+    def break_in(self, start: int, end: int) -> int:
+        """The first line break in [start, end); `end` if there is none."""
+        k = bisect_left(self.breaks, start)
+        return min(self.breaks[k], end) if k < len(self.breaks) else end
+
+    def numbers_in(self, start: int, end: int) -> Sequence[int]:
+        """The positions in [start, end) where digits stand."""
+        return self.numeric[bisect_left(self.numeric, start) : bisect_left(self.numeric, end)]
 
     def limits(self, i: int) -> int:
         """Where words that narrow or condition an acceptance end; 0 if none begin at `i` ("after all" does not)."""
@@ -239,8 +251,7 @@ class Message:
         marks = i
         while marks < end and self.is_mark(marks, "?!"):
             marks += 1
-        asked = any(self.is_mark(k, "?") for k in range(i, marks))
-        if asked and (marks > i or marks >= end):
+        if any(self.tokens[k].fold == "?" for k in range(i, marks)):
             return True
         stop = self.skip_marks(i, end, ",-.( ")
         if self.is_mark(stop, "?") and self.is_mark(stop + 1, ")"):
@@ -258,7 +269,7 @@ class Message:
         return any(self.at("self", k) == i for k in range(max(0, i - 3), i))
 
     def value_at(self, name: str, i: int) -> int:
-        return self.found(i).get(name, _NO_MATCH)[1] if i < self.count else 0
+        return self.found[i].get(name, _NO_MATCH)[1] if i < self.count else 0
 
     def asked(self, i: int) -> bool:
         """Whether the sentence that position `i` stands in ends in a question mark."""
@@ -277,24 +288,25 @@ class Message:
     def lines(self) -> list[tuple[int, int]]:
         """Token ranges of the lines that say something."""
         if self._lines is None:
-            self._lines = self._parts(self.is_break)
+            self._lines = self._parts(self.breaks)
         return self._lines
 
     @property
     def clauses(self) -> list[tuple[int, int]]:
         """Token ranges between separators and line breaks."""
         if self._clauses is None:
-            self._clauses = self._parts(lambda i: self.is_edge(i) or (self.tokens[i].spaced and self.is_mark(i, "-")))
+            self._clauses = self._parts(
+                [i for i, t in enumerate(self.tokens) if self.is_edge(i) or (t.spaced and self.is_mark(i, "-"))]
+            )
         return self._clauses
 
-    def _parts(self, parts: Callable[[int], bool]) -> list[tuple[int, int]]:
+    def _parts(self, edges: Sequence[int]) -> list[tuple[int, int]]:
         out: list[tuple[int, int]] = []
         start = 0
-        for i in range(self.count + 1):
-            if i == self.count or parts(i):
-                if i > start:
-                    out.append((start, i))
-                start = i + 1
+        for i in (*edges, self.count):
+            if i > start:
+                out.append((start, i))
+            start = i + 1
         return out
 
     # -- facts about a position ------------------------------------------------------------------------------
@@ -308,7 +320,10 @@ class Message:
 
     def is_edge(self, i: int) -> bool:
         """Nothing more is said at `i`: end of message, line break or separator."""
-        return i >= self.count or self.is_break(i) or self.is_separator(i)
+        if i >= self.count:
+            return True
+        token = self.tokens[i]
+        return token.fold in SEPARATORS if token.kind == "mark" else token.kind in _BREAKS
 
     def is_quote(self, i: int) -> bool:
         token = self.tokens[i]

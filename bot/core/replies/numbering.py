@@ -23,9 +23,10 @@ _AFTER_LIST: Final = (
     "and", "or", "polite", "note", "limit", "to", "later", "time", "for", "item", "suffix", "except", "rest",
     "copula",
 )  # fmt: skip
-_BEGINS: Final = frozenset(("item", "for", "article", "number", "ordinal", "last", "first_few", "last_few"))
+BEGINS_NUMBER: Final = frozenset(("item", "for", "article", "number", "ordinal", "last", "first_few", "last_few"))
+_FEW: Final = frozenset(("for", "first_few", "last_few"))
 _SUFFIXES: Final = frozenset(("suffix", "item"))
-_RUNNING: Final = _BEGINS | {"except", "negate", "retract"}
+_RUNNING: Final = BEGINS_NUMBER | {"except", "negate", "retract"}
 _MOST_NUMBERS: Final = 64  # no round has more; a longer list is not one
 
 
@@ -63,7 +64,9 @@ def numbers_at(
 ) -> Numbers | None:
     """A list of numbers. `tail`: they end a statement ("skip 1, 3: B"), so one with a value of its own is not
     among them. `alone`: only the first. `inside`: in running text, where a comma ends the list."""
-    if (counted := _few_at(msg, i)) is not None:
+    if i >= msg.count:
+        return None
+    if not _FEW.isdisjoint(msg.found[i]) and (counted := _few_at(msg, i)) is not None:
         return counted
     first = number_at(msg, i, tail)
     if first is None:
@@ -85,7 +88,7 @@ def numbers_at(
         values, ranged = list(range(1, few[0] + 1)), True
     while end < msg.count and len(values) < _MOST_NUMBERS and not alone:
         sign = msg.tokens[end].fold if msg.tokens[end].kind == "mark" else ""
-        said = msg.found(end)
+        said = msg.found[end]
         joint = (msg.any_at(("and", "or") if tail else ("and",), end) if said else 0) or (
             end + 1 if sign and sign in ("&+" if inside and not noun else ",&+、/") else 0
         )
@@ -132,10 +135,10 @@ def numbers_at(
 
 def _few_at(msg: Message, i: int) -> Numbers | None:
     """ "The last two", "前三题"."""
-    found = msg.found(i) if i < msg.count else None
+    found = msg.found[i] if i < msg.count else None
     if found and "for" in found and "article" not in found:
         i += found["for"][0]
-        found = msg.found(i) if i < msg.count else None
+        found = msg.found[i] if i < msg.count else None
     if not found:
         return None
     name = "first_few" if "first_few" in found else "last_few"
@@ -188,7 +191,7 @@ def begins_value(msg: Message, i: int) -> bool:
 
 def goes_on(msg: Message, i: int) -> bool:
     """Whether a word in running text begins no statement: neither a number nor what may stand there without one."""
-    return not msg.roman and msg.tokens[i].fold != "a" and _RUNNING.isdisjoint(msg.found(i))
+    return not msg.roman and msg.tokens[i].fold != "a" and _RUNNING.isdisjoint(msg.found[i])
 
 
 def number_at(msg: Message, i: int, tail: bool = False) -> tuple[int, int, bool, bool, bool] | None:
@@ -202,10 +205,12 @@ def number_at(msg: Message, i: int, tail: bool = False) -> tuple[int, int, bool,
         msg.is_mark(i + 2, ")]")
     ):  # fmt: skip
         return msg.tokens[i + 1].value, i + 3, False, True, False
-    if not msg.roman and msg.tokens[i].fold != "a" and _BEGINS.isdisjoint(msg.found(i)):
+    if not msg.roman and msg.tokens[i].fold != "a" and BEGINS_NUMBER.isdisjoint(msg.found[i]):
         return None
     numbered = i + 1 < msg.count and msg.tokens[i + 1].kind == "num"
-    if not numbered and not msg.roman and msg.number_after(i) > i + 7 * msg.book.longest:
+    if not numbered and not msg.roman and (
+        (ahead := msg.number_after(i)) >= msg.count or ahead > i + 7 * msg.book.longest
+    ):  # fmt: skip
         return None
     j = i
     noun = False
@@ -256,7 +261,7 @@ def _chosen(msg: Message, i: int) -> bool:
 def _past_suffix(msg: Message, j: int, *, word: bool) -> int:
     """Past what may follow a number: "2nd", "第2题", "2번". `word`: the number was one."""
     for _ in range(3):
-        if j >= msg.count or _SUFFIXES.isdisjoint(msg.found(j)):
+        if j >= msg.count or _SUFFIXES.isdisjoint(msg.found[j]):
             break
         stop = msg.any_at(("suffix", "item"), j)
         kind = msg.tokens[j].kind

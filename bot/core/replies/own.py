@@ -33,6 +33,8 @@ _TURNS: Final = ("note", "limit", "contrast", "opener")
 _BEGIN: Final = ("speaker", "judged", "unknowing", "elsewhere", "to_bot", "closing")
 _WHOLE: Final = ("judged", "elsewhere", "to_bot")  # nothing but the question stands before them
 _WEIGHT: Final = ("question", "deferred", "reference", "unsure", "unclear")  # of several clauses
+_DEFERS: Final = ("ponder", "not_mine", "theirs")  # without one of them nothing is put off
+_LEFT: Final = frozenset(("theirs", "not_mine"))
 _NAMING: Final = ("elsewhere", "not_mine")
 _FOLLOWS: Final = (
     "adverb",
@@ -82,14 +84,14 @@ def postpones(msg: Message, start: int, end: int) -> bool:
     turned = False
     while i < end and (stop := msg.any_at(_TURNS, i, end)) and not msg.letter(i, end):
         i, turned = msg.skip_marks(stop, end, ","), True
-    if i >= end or (msg.is_mark(start, "(") and not turned) or any(t.kind == "num" for t in msg.tokens[i:end]):
+    if i >= end or (msg.is_mark(start, "(") and not turned) or msg.numbers_in(i, end):
         return False  # "…, but ask Tom about 2": on another question
     if parted and not turned and not msg.any_at(("speaker", "modal"), i, end):
         return False  # a new sentence, about the whole message
     if any(msg.tokens[k].kind == "char" and msg.at("later", k) == end for k in range(max(i, end - 8), end)):
         return True
     asked = turned and msg.at("consult", i, end) and not msg.at("postpone", i, end)
-    return bool(asked) or aside(msg, i, end) == "deferred"
+    return bool(asked) or (any(msg.has(name) for name in _DEFERS) and aside(msg, i, end) == "deferred")
 
 
 def _clauses(msg: Message, start: int, end: int) -> list[tuple[int, int]]:
@@ -216,7 +218,7 @@ def _ends(msg: Message, start: int, end: int) -> str:
         return ""
     short = end - start <= _LONGEST
     for k in range(max(start, end - 14), end):
-        found = msg.found(k)
+        found = msg.found[k]
         if not found:
             continue
         if msg.tokens[k].kind == "char":
@@ -225,7 +227,7 @@ def _ends(msg: Message, start: int, end: int) -> str:
                     k == start or name not in _WHOLE or _named(msg, start, k)
                 ):  # fmt: skip
                     return code
-        elif k > start and short and _left_to(msg, start, k, end):
+        elif k > start and short and not _LEFT.isdisjoint(found) and _left_to(msg, start, k, end):
             return "deferred"
     return ""
 

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from bot.core.patterns import regex
 from bot.core.replies.tokens import Token, fold, tokenize
+from bot.core.words import fold as plain
 
 WORD_CLASSES: Final[Mapping[str, str]] = {
     # what can be said of the whole round or of one question
@@ -158,12 +159,21 @@ SIGNS: Final[Mapping[str, str]] = {
     "design_gap": "the design system lacks something: no component",
 }
 
+# Words of a specification's own, compared as `bot.core.words` folds; `way` as tokens do.
+SPEC_WORDS: Final[Mapping[str, str]] = {
+    "way": "a way out of an escalation, before its number: way",
+    "reason": "begins a reason, after the number of a way out: because",
+    "authority": "who could approve something: user, client",
+    "claimed": "claims that something is decided already: {who} has approved, do not ask (see `bot.core.claims`)",
+}
+
 TEXT_CLASSES: Final[Mapping[str, str]] = {
     "signature": "how an automatic signature begins",
     "forwarded": "how a forwarded line begins",
     "pasted": "how somebody else's words begin: a forward mark, a mail header, minutes",
     "roles": "how a transcript's lines begin: a role and a colon",
     **SIGNS,
+    **SPEC_WORDS,
 }
 
 # Classes in which one or two slipped keys are forgiven. "expect" must never become "except", so `except` is not
@@ -179,12 +189,13 @@ _NOTHING: Final[Mapping[str, Match]] = {}
 _ENDS: Final = ""  # in a node of the trie: the classes that have a phrase ending there, with its value
 _FOUND: Final = " "  # in a node: what is found where the walk ends there (no token is a blank)
 _LAST: Final = "  "  # in a node: the same for the words that end a phrase below it, by word
+_FORGIVES: Final = "   "  # in a node: that some word below it may have been meant by one with slipped keys
 
 
 class PhraseBook:
     """Every language's phrases, ready for look-up. Immutable once built."""
 
-    __slots__ = ("_near", "_root", "forwarded", "longest", "pasted", "roles", "signature", "signs")
+    __slots__ = ("_near", "_root", "forwarded", "lists", "longest", "pasted", "roles", "signature", "signs")
 
     def __init__(self, languages: Iterable[Mapping[str, Any]]) -> None:
         self._root: dict[str, Any] = {}
@@ -195,7 +206,14 @@ class PhraseBook:
             for name, entries in language.items():
                 if name in TEXT_CLASSES:
                     # signs keep their accents: they are compared as `bot.core.words` folds, which keeps them
-                    texts[name].extend(entry if name in SIGNS else fold(entry) for entry in entries)
+                    texts[name].extend(
+                        entry
+                        if name in SIGNS
+                        else plain(entry)
+                        if name in SPEC_WORDS and name != "way"
+                        else fold(entry)
+                        for entry in entries
+                    )
                 elif name in VALUE_CLASSES:
                     for phrase, value in entries.items():
                         self._add(name, str(phrase), _value(value))
@@ -205,12 +223,13 @@ class PhraseBook:
                         if name in _FORGIVING:
                             for word in tokenize(phrase):
                                 _remember(near, word.fold)
-        _share_ends(self._root, {})
+        _share_ends(self._root, {}, frozenset().union(*near.values()))
         self._near: dict[str, tuple[str, ...]] = {key: tuple(sorted(words)) for key, words in near.items()}
         self.signature: tuple[str, ...] = tuple(texts["signature"])
         self.pasted: tuple[str, ...] = tuple(texts["pasted"])
         self.roles: tuple[str, ...] = tuple(texts["roles"])
         self.signs: Mapping[str, tuple[str, ...]] = {name: tuple(texts[name]) for name in SIGNS}
+        self.lists: Mapping[str, tuple[str, ...]] = {name: tuple(texts[name]) for name in SPEC_WORDS}
         self.forwarded: tuple[str, ...] = tuple(texts["forwarded"])
 
     def _add(self, name: str, phrase: str, value: int) -> None:
@@ -235,10 +254,12 @@ class PhraseBook:
             word = token.fold
             if not word:
                 return found  # an apostrophe that counts as a letter
-            exact = node.get(word)
-            following: dict[str, Any] | None = exact or self._forgive(token, node)
+            exact: dict[str, Any] | None = node.get(word)
+            following = exact
             if following is None:
-                return found
+                following = self._forgive(token, node) if _FORGIVES in node else None
+                if following is None:
+                    return found
             end += 1
             if len(following) == 1 and _ENDS in following:  # nothing goes on from here; other phrases end here too
                 last: dict[str, Mapping[str, Match]] = node.setdefault(_LAST, {})
@@ -274,15 +295,24 @@ def _together(node: Mapping[str, Any], before: Mapping[str, Match], length: int)
     return before if ends is None else {**before, **{name: (length, value) for name, value in ends.items()}}
 
 
-def _share_ends(node: dict[str, Any], ends: dict[tuple[tuple[str, int], ...], dict[str, Any]]) -> None:
-    """Phrases that end alike and go on nowhere share one end: most do, and it keeps the book small."""
+def _share_ends(
+    node: dict[str, Any], ends: dict[tuple[tuple[str, int], ...], dict[str, Any]], meant: frozenset[str]
+) -> None:
+    """Phrases that end alike and go on nowhere share one end: most do, and it keeps the book small.
+
+    `meant`: the words in which slipped keys are forgiven; nodes with none of them need not be looked through.
+    """
+    forgives = False
     for word, following in node.items():
         if word == _ENDS:
             continue
+        forgives = forgives or word in meant
         if len(following) == 1 and _ENDS in following:
             node[word] = ends.setdefault(tuple(following[_ENDS].items()), following)
         else:
-            _share_ends(following, ends)
+            _share_ends(following, ends, meant)
+    if forgives:
+        node[_FORGIVES] = True
 
 
 def _folds(phrase: str) -> Sequence[str]:

@@ -32,7 +32,7 @@ _NAME: Final = regex(r"[^\W\d_][\w.'’-]{1,30}(?: [^\W\d_][\w.'’-]{0,30}){0,2
 _NUMBER: Final = regex(r"\d")
 _ANSWER: Final = regex(r"\s*(?:[Qq#№]\s?)?\d{1,2}\s?[:.)=-]?\s?[A-Za-z]\b")
 _MOST_LINES: Final = 40  # further down nobody is introduced
-_QUOTED_LINE: Final = regex(r"\s*(?:>|❯)")
+_QUOTE_MARKS: Final = (">", "❯")
 
 
 Paste = Literal["", "all", "below", "unsure"]
@@ -45,22 +45,25 @@ def find_paste(lines: Sequence[str], marks: tuple[str, ...], roles: tuple[str, .
     of that item's words ("User: read only").
     """
     own = spoken = False
-    last = max((n for n, line in enumerate(lines) if _NUMBER.search(line)), default=-1)
+    last: int | None = None  # the last line with a number
     for n, line in enumerate(lines):
-        if not line or _QUOTED_LINE.match(line) or not line.strip():
+        first = line.lstrip()[:1]
+        if not first or first in _QUOTE_MARKS:
             continue
-        bare = line[stamp.end() :] if (stamp := _STAMP.match(line)) else line
+        bare = line[stamp.end() :] if not line[0].isalpha() and (stamp := _STAMP.match(line)) else line
         head = fold(bare[:24]).replace(" :", ":").replace("：", ":")
         said = (_SAYING.match(bare) or _CJK_SAYING.match(bare)) if ":" in bare or "：" in bare else None
         if said or head.startswith(marks) or (not own and head.startswith(roles)):
             below = next((k for k in lines[n + 1 :] if k.strip()), "")
             leads = said is not None and not bare[said.end() :].strip()
-            if leads and (not below or _QUOTED_LINE.match(below)):
+            if leads and (not below or below.lstrip()[:1] in _QUOTE_MARKS):
                 continue  # the mail client's line above the quoted prompt
             if not spoken:
                 return n, "all"
             if not own:
                 return n, "unsure"
+            if last is None:
+                last = max((k for k, later in enumerate(lines) if _NUMBER.search(later)), default=-1)
             if last > n or _NUMBER.search(bare):
                 return n, "below"
         spoken = True
@@ -74,11 +77,13 @@ def names_speaker(msg: Message, reading: Reading) -> bool:
     A name alone on its line may be a heading ("Downsides:"), unless what stands below it is taken at its word.
     """
     text = msg.clean.text
+    if ":" not in text:
+        return False
     start, above = 0, True
     taken = bool(reading.accepted) or any(item.key != "other" for item in reading.answers.values())
     for line in text.split("\n", _MOST_LINES)[:_MOST_LINES]:
-        stamp = _STAMP.match(line)
-        found = _NAME.match(line, stamp.end() if stamp else 0)
+        stamp = _STAMP.match(line) if ":" in line else None
+        found = _NAME.match(line, stamp.end()) if stamp is not None else None
         if found is not None:
             rest = line[found.end() :]
             counts = (taken or rest.strip()) if above else _ANSWER.match(rest)
@@ -95,7 +100,7 @@ def _is_name(msg: Message, start: int, end: int) -> bool:
     inside = range(first, bisect_left(msg.tokens, end, lo=first, key=lambda t: _written(msg, t.start)))
     words = [i for i in inside if msg.tokens[i].kind == "word"]
     return bool(words) and not any(
-        msg.tokens[i].letter or msg.found(i) or msg.tokens[i].fold in msg.labelled for i in words
+        msg.tokens[i].letter or msg.found[i] or msg.tokens[i].fold in msg.labelled for i in words
     )
 
 

@@ -116,7 +116,7 @@ def with_note(msg: Message, letter: str, after: int, end: int, slot: Slot, said:
         rest = msg.skip_marks(named, end, "),.") if named < end else end
         if rest >= end:
             return Value("letter", letter, said=said)
-    if any(msg.at("discuss", i, end) for i in msg.places("discuss", rest, end)):
+    if msg.has("discuss") and any(msg.at("discuss", i, end) for i in msg.places("discuss", rest, end)):
         return Value("tentative", letter=letter, said=said)
     if postpones(msg, after, end):
         return Value("tentative", letter=letter, said=said)
@@ -132,7 +132,7 @@ def _wondered(msg: Message, i: int, end: int) -> str | None:
         edge += 1
     if edge == i or not msg.is_mark(edge, "?") or edge >= end or msg.any_at(("question", "explain"), i):
         return None
-    asks = any(msg.places(name, i, edge) for name in ("question", "explain")) or msg.letters_in(i, edge)
+    asks = msg.places("question", i, edge) or msg.places("explain", i, edge) or msg.letters_in(i, edge)
     return "question" if asks else "tentative"
 
 

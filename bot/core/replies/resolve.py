@@ -52,11 +52,13 @@ def resolve(msg: Message, statements: Sequence[Statement]) -> Reading:
 
 def _all_asked(msg: Message, statements: Sequence[Statement]) -> bool:
     """ "What's the difference between 2A and 2B?": one sentence that asks from its first words to its end."""
+    ends = next((i for i in range(msg.count - 1, -1, -1) if not msg.is_quote(i)), 0)
+    if not msg.is_mark(ends, "?"):
+        return False
     items = [s for s in statements if s.kind == "item"]
     if not items or any(s.kind not in ("item", "words") or s.forced for s in statements):
         return False
-    ends = next((i for i in range(msg.count - 1, -1, -1) if not msg.is_quote(i)), 0)
-    if not msg.is_mark(ends, "?") or not all(msg.asked(item.first) for item in items):
+    if not all(msg.asked(item.first) for item in items):
         return False
     first = msg.skip_decoration(0, msg.count)
     begins = range(first, min(items[0].first, first + 5))

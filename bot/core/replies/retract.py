@@ -31,7 +31,7 @@ def taken_back(msg: Message, i: int) -> Statement | None:
 
 def told_after(msg: Message, i: int, numbers: Numbers) -> Statement | None:
     """What is said of `numbers` by words right after them, other than a value of their own."""
-    found = msg.found(numbers.end) if numbers.end < msg.count else {}
+    found = msg.found[numbers.end] if numbers.end < msg.count else {}
     if not found or not all(n in msg.by_number for n in numbers.values):
         return None
     if stop := msg.at("retract_after", numbers.end):

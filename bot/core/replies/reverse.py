@@ -29,7 +29,7 @@ def value_first(msg: Message, i: int, inside: bool = False) -> Statement | None:
     """ "B for 1", "skip 2 and 3", "not sure about 3", "second option for 3", "defaults for the rest"."""
     if not msg.roman and msg.number_after(i) >= msg.count and msg.next(_SOME, i) >= msg.count:
         return None
-    found = msg.found(i)
+    found = msg.found[i]
     for name in () if _TAKES_NUMBERS.isdisjoint(found) else _TAKES:
         if name not in found or (inside and name in ("agree", "negate")):
             continue

@@ -64,7 +64,7 @@ def read_several(text: str | Written, book: PhraseBook, *, decoded: bool = False
     if message.clean.paste == "all":
         return None
     norm, tokens = message.clean.norm, message.tokens
-    marks = _marks(tokens)
+    marks = _marks(tokens) if "#" in norm else []
     head = tokens[: marks[0]] if marks else tokens
     classes = _classes(head, book)
     if classes is None:

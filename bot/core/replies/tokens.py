@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import cache, lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
 _CJK: Final = "\u3005\u3007\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
 _MARKS: Final = "\u0300-\u036f\u064b-\u065f\u0670\u0900-\u0903\u093a-\u094f\u0962\u0963\u200c"
@@ -36,6 +36,7 @@ def _pattern(first: str, mail: str, char: str, begins: str, goes_on: str = _LETT
     """`begins` and `goes_on`: the letters with which a word may begin and go on."""
     return re.compile(
         rf"""
+    \ ?(?:  # no token begins with a blank: the one before most of them need not be tried on all the alternatives
       {first}
       (?P<line>\n[\s]*)
     | (?P<opaque>
@@ -55,6 +56,7 @@ def _pattern(first: str, mail: str, char: str, begins: str, goes_on: str = _LETT
     | (?P<word>{begins}(?:['’ʼ`´]?{goes_on}|[{_MARKS}])*)
     {char}
     | (?P<mark>[\-=~–—]{{0,3}}[>→]|[^\s])
+    )
     """,
         re.VERBOSE,
     )
@@ -134,16 +136,26 @@ def tokenize(text: str) -> list[Token]:
     foreign = False
     for found in (_addressed() if "@" in text else _plain(text.isascii())).finditer(text):
         kind = found.lastgroup
-        start, end = found.span()
+        start, end = found.span(found.lastindex or 0)
         body = text[start:end]
         spaced = start > last
         last = end
-        if kind == "char":
-            token = Token(kind, body, start, end, spaced)
-        elif kind == "num" or kind == "digits":
+        if kind == "letters":  # of ASCII
+            token = Token("word", body.lower(), start, end, spaced)
+            if end - start == 1:
+                token.letter = body.upper()
+                token.lower = body == token.fold
+        elif kind == "sign" or kind == "mark":
+            if body > "\u2190" and len(tokens) > 1 and tokens[-1].fold == tokens[-2].fold == body:
+                tokens[-1].end = end  # a long row of one emoji says no more than two of them
+                continue
+            token = Token("mark", _SIGNS.get(body, "->" if end - start > 1 else body), start, end, spaced)
+        elif kind == "digits" or kind == "num":
             token = Token("num", body, start, end, spaced)
             token.value = int(body) if end - start < 6 else 999_999
-        elif kind == "word" or kind == "letters":
+        elif kind == "char":
+            token = Token(kind, body, start, end, spaced)
+        elif kind == "word":
             token = Token("word", fold(body), start, end, spaced)
             if end - start == 1:
                 token.fold = "é" if body in "éèÉÈ" else token.fold  # Portuguese "is", which "e" (and) is not
@@ -153,11 +165,6 @@ def tokenize(text: str) -> list[Token]:
                 foreign = foreign or not body.isascii()
         elif kind == "line":
             token = Token("para" if body.count("\n") > 1 else "line", "\n", start, end, True)
-        elif kind == "sign" or kind == "mark":
-            if body > "\u2190" and len(tokens) > 1 and tokens[-1].fold == tokens[-2].fold == body:
-                tokens[-1].end = end  # a long row of one emoji says no more than two of them
-                continue
-            token = Token("mark", _SIGNS.get(body, "->" if end - start > 1 else body), start, end, spaced)
         else:
             token = Token(kind or "mark", body.casefold(), start, end, spaced)
         tokens.append(token)
@@ -166,10 +173,27 @@ def tokenize(text: str) -> list[Token]:
     return tokens
 
 
-@lru_cache(maxsize=4096)
-def folded_words(label: str) -> tuple[str, ...]:
-    """The words of an option's text as they are compared."""
-    return tuple(token.fold for token in tokenize(label))
+class Labels(NamedTuple):
+    """The texts of a question's options as they are compared: their words, and each as one word.
+
+    `heads` are the words that they begin with, `heard` also those behind a small first word; `widest` is the length
+    of the longest text, in letters.
+    """
+
+    texts: tuple[tuple[str, ...], ...]
+    joined: tuple[str, ...]
+    heads: frozenset[str]
+    heard: frozenset[str]
+    widest: int
+
+
+@lru_cache(maxsize=1024)  # the questions of a playbook are asked again and again
+def folded_labels(labels: tuple[str, ...]) -> Labels:
+    texts = tuple(tuple(token.fold for token in tokenize(label)) for label in labels)
+    joined = tuple("".join(words) for words in texts)
+    heads = frozenset(words[0] for words in texts if words)
+    heard = heads | {words[1] for words in texts if len(words) > 1}
+    return Labels(texts, joined, heads, heard, max(map(len, joined), default=0))
 
 
 def _settle_letters(tokens: list[Token]) -> None:

@@ -16,6 +16,7 @@ from bot.core.replies.labels import by_label
 from bot.core.replies.letters import chosen_inside
 from bot.core.replies.message import Message
 from bot.core.replies.reading import ItemError, ItemReading, Proposal, Reading, Slot
+from bot.core.replies.tokens import folded_labels
 from bot.core.replies.value import Value, asks, skip_leads
 from bot.core.replies.values import read_value
 
@@ -170,7 +171,10 @@ def below_numbers(msg: Message) -> Reading | None:
 
 def by_labels(msg: Message) -> Reading | None:
     """The text of one option for each open question, in order."""
-    if not msg.labelled:
+    if not msg.labelled or not msg.open:
+        return None
+    first = next((i for i in range(msg.count) if not _parts(msg, i)), 0)
+    if msg.tokens[first].fold not in folded_labels(msg.open[0].labels).heard:
         return None
     parts = _listed(msg)
     if len(parts) < 2 or len(parts) != len(msg.open):
@@ -189,11 +193,15 @@ def _listed(msg: Message) -> list[tuple[int, int]]:
     parts: list[tuple[int, int]] = []
     start = 0
     for i in range(msg.count + 1):
-        if i == msg.count or msg.is_break(i) or msg.is_mark(i, ",;/|、"):
+        if i == msg.count or _parts(msg, i):
             if i > start:
                 parts.append((start, i))
             start = i + 1
     return parts
+
+
+def _parts(msg: Message, i: int) -> bool:
+    return msg.is_break(i) or msg.is_mark(i, ",;/|、")
 
 
 def _put(slot: Slot, value: Value, answers: dict[int, ItemReading], errors: list[ItemError]) -> None:
@@ -350,7 +358,7 @@ def spoken(msg: Message) -> Reading | None:
     expected = 1
     alike = False
     i = msg.skip_decoration(0, msg.count)
-    if i >= msg.count or not any(name in msg.found(i) for name in ("number", "spoken")):
+    if i >= msg.count or not any(name in msg.found[i] for name in ("number", "spoken")):
         return None
     while i < msg.count:
         if msg.is_edge(i) or (answers and msg.skip_decoration(i, msg.count) >= msg.count):

@@ -12,6 +12,7 @@ from typing import Final
 from bot.core.replies.message import Message
 
 _LEADS: Final = ("lead", "option", "article")
+_LEADING: Final = frozenset(_LEADS)
 _MEANT: Final = ("unsure", "skip", "later", "none")
 _MOST_LEADS: Final = 6  # "well I think I would go with option"; more is prose
 
@@ -34,7 +35,9 @@ class Value:
 def skip_leads(msg: Message, i: int, end: int) -> int:
     """Past words that add nothing before a value: "I take option …"."""
     for _ in range(_MOST_LEADS):
-        stop = msg.any_at(_LEADS, i, end) if i < end else 0
+        if i >= end or _LEADING.isdisjoint(msg.found[i]):
+            break
+        stop = msg.any_at(_LEADS, i, end)
         if not stop or stop < msg.any_at(_MEANT, i, end):
             break  # "no preference" is no Portuguese article
         if stop == i + 1 and msg.letter(i, end) and not msg.any_at(_LEADS, stop, end) and not msg.letter(stop, end):

@@ -17,10 +17,12 @@ from bot.core.replies.letters import after_letter, corrected, lettered
 from bot.core.replies.message import Message
 from bot.core.replies.own import aside
 from bot.core.replies.reading import Slot
+from bot.core.replies.tokens import folded_labels
 from bot.core.replies.value import Value, letter_ends, note_of, skip_leads
 from bot.core.replies.words import worded
 
 _FEW_WORDS: Final = 12
+_SPOKEN: Final = ("word", "num", "char", "opaque")
 
 
 def read_value(msg: Message, start: int, end: int, slot: Slot, *, glued: bool = False) -> Value:
@@ -28,10 +30,13 @@ def read_value(msg: Message, start: int, end: int, slot: Slot, *, glued: bool = 
 
     Courtesy at the end ("…, thanks!") does not count, except that an own answer is kept as typed.
     """
-    if end == start + 1 and glued and _letter_alone(msg, start, slot):
-        return Value("letter", msg.tokens[start].letter, said=msg.words(start, end))
+    last = end
+    while last > start + 1 and (msg.is_mark(last - 1, ",;.!/|、。") or msg.is_break(last - 1)):
+        last -= 1
+    if last == start + 1 and (glued or msg.is_edge(last)) and _letter_alone(msg, start, slot):
+        return Value("letter", msg.tokens[start].letter, said=msg.words(start, last))
     bare = without_courtesy(msg, start, end)
-    for i in range(max(start + 2, bare - _FEW_WORDS), bare):
+    for i in msg.places("content", max(start + 2, bare - _FEW_WORDS), bare):
         if msg.is_mark(i - 1, ",.;") and msg.at("content", i, bare) == bare:  # "…, nothing to add"
             value = _read(msg, start, i - 1, slot, glued=glued)
             if value.text is None and value.kind not in ("letter", "recommended"):
@@ -68,12 +73,16 @@ def _letter_alone(msg: Message, i: int, slot: Slot) -> bool:
     """Whether one letter is all that was said, and it can mean nothing but that option."""
     token = msg.tokens[i]
     plain = token.letter in slot.letters and token.letter != slot.other and msg.letter(i) == token.letter
-    return plain and not msg.found(i) and token.fold not in msg.labelled and not msg.is_mark(i + 1, "?")
+    named = plain and (token.fold,) in folded_labels(slot.labels).texts
+    return plain and not named and not msg.found[i] and not msg.is_mark(i + 1, "?")
 
 
 def without_courtesy(msg: Message, start: int, end: int) -> int:
     """Where thanks, emoji and a full stop at the end of [start, end) begin; `end` if there are none."""
-    for i in range(max(start + 1, end - _FEW_WORDS), end):
+    first = max(start + 1, end - _FEW_WORDS)
+    if first >= end or (msg.tokens[end - 1].kind in _SPOKEN and not msg.places("polite", first, end)):
+        return end
+    for i in range(first, end):
         token = msg.tokens[i]
         sign = token.kind == "mark" and (token.fold in ".!" or token.fold > "\u2190")
         if (sign or msg.at("polite", i, end)) and not msg.letter(i) and msg.skip_decoration(i, end) >= end:
@@ -82,10 +91,10 @@ def without_courtesy(msg: Message, start: int, end: int) -> int:
 
 
 def _read(msg: Message, start: int, end: int, slot: Slot, *, glued: bool) -> Value:
-    opened = any(msg.is_quote(i) for i in range(start, min(end, start + 200) - 1))
+    within = range(start, min(end, start + 200) - 1)
     followed = start < end < msg.count and not (msg.is_break(end) or msg.is_break(end - 1))
     while end > start and (msg.is_break(end - 1) or msg.is_mark(end - 1, ",;/|、。}{") or (
-        msg.is_quote(end - 1) and not opened
+        msg.is_quote(end - 1) and not any(msg.is_quote(i) for i in within)
     ) or (msg.is_mark(end - 1, "-") and msg.tokens[end - 1].spaced)):  # fmt: skip
         end -= 1
     if followed and end - start > 1 and msg.at("and", end - 1) == end and not msg.letter(end - 1):
@@ -108,7 +117,7 @@ def _read(msg: Message, start: int, end: int, slot: Slot, *, glued: bool) -> Val
     if _only_thanks(msg, start, end):
         return Value("empty")
     said = msg.words(start, end)
-    if all(msg.is_mark(i, "?!") for i in range(start, end)) and msg.is_mark(start, "?"):
+    if msg.is_mark(start, "?") and all(msg.is_mark(i, "?!") for i in range(start, end)):
         return Value("unsure", said=said)
     if (stop := msg.at("which", start, end)) and not msg.is_mark(end - 1, "?"):
         after = msg.skip_marks(stop, end, ":")

@@ -151,7 +151,7 @@ def _may_be_name(msg: Message, i: int) -> bool:
     token = msg.tokens[i]
     written = msg.clean.norm[token.start : token.end]
     if token.kind == "word" and len(written) > 1:
-        return written[0].isupper() or (not written[0].islower() and not msg.found(i))
+        return written[0].isupper() or (not written[0].islower() and not msg.found[i])
     return token.kind == "char" and not msg.any_at(("polite", "suffix", "question"), i)
 
 

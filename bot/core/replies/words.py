@@ -161,11 +161,12 @@ def _deferred(msg: Message, start: int, at: int, end: int, said: str) -> Value |
     if any(heads(i) and msg.letter(i, end) and letter_ends(msg, i, end) for i in msg.letters_in(start, end)):
         return None
     tail = range(max(start + 1, end - 11), end)
-    unsure = any(msg.at("unsure", i) == end for i in (start, *tail))
-    left = any(msg.at("delegate", i) == end for i in (start, at))
     put_off = Value("deferred", said=said)
-    if not unsure and not left and any(msg.at("theirs", i) == end for i in tail):
-        return replace(put_off, kept=said)  # "the treasurer decides": may be the answer, or whom to ask
+    if msg.has("theirs") and any(msg.at("theirs", i) == end for i in tail):
+        unsure = any(msg.at("unsure", i) == end for i in (start, *tail))
+        left = any(msg.at("delegate", i) == end for i in (start, at))
+        if not unsure and not left:
+            return replace(put_off, kept=said)  # "the treasurer decides": may be the answer, or whom to ask
     if (stop := msg.at("consult", at, end) or msg.at("consult", start, end)) and _ends_in_name(msg, stop, end):
         return put_off
     names = ("later", "put_off", "postpone")
@@ -240,7 +241,7 @@ def _placed(msg: Message, i: int, end: int) -> bool:
 
 def _qualifies(msg: Message, i: int, end: int) -> bool:
     """ "Recommended retail price", "by default hidden": the word belongs to what follows, an own answer."""
-    return i < end and msg.tokens[i].kind == "word" and not msg.letter(i) and not msg.found(i)
+    return i < end and msg.tokens[i].kind == "word" and not msg.letter(i) and not msg.found[i]
 
 
 def _recommended(msg: Message, stop: int, end: int, slot: Slot, said: str) -> Value:
@@ -312,7 +313,7 @@ def _verdict(msg: Message, start: int, end: int, said: str) -> Value | None:
         if after < end and (msg.at("imperative", after, end) or msg.at("imperative", start, end) == stop):
             return None
         grown = after + 2 < end and msg.tokens[after].kind == "char" and msg.glued(after)
-        if grown and stop == msg.at("agree", start, end) and not (msg.found(after) or msg.found(after + 1)):
+        if grown and stop == msg.at("agree", start, end) and not (msg.found[after] or msg.found[after + 1]):
             return None  # 「確認ボタンを大きく」: the word is part of a longer one
         if after < end and msg.tokens[after].kind == "word" and not msg.any_at(
             ("note", "and", "polite", "filler", "lead", "for", "all", "hedge"), after, end

@@ -23,6 +23,11 @@ def read(data: object, now: datetime) -> Document | list[Mistake]:
     return fields.mistakes if fields.mistakes or found is None else found
 
 
+def proven(data: Mapping[str, Any]) -> bool:
+    """Whether the file has an audit log, by which its answers are held (CA-6)."""
+    return bool(_listed(data.get("audit_log")))
+
+
 def _document(fields: Fields, data: object) -> Document | None:
     if not isinstance(data, Mapping):
         told = "this is no specification: an object with meta, scope_lock, gates and context"
@@ -49,6 +54,7 @@ def _document(fields: Fields, data: object) -> Document | None:
     count = context.get("injection_incidents", 0)
     phase = _phase(fields.phase(fields.part(data, "phase").get("current", 1), "phase.current"), lock)
     return Document(
+        proven=not answers or proven(data),
         name=fields.text(meta, "meta.feature_name"),
         tier=fields.tier(meta.get("complexity_tier"), "meta.complexity_tier"),
         request=fields.text(meta, "meta.request", empty=True),
@@ -98,7 +104,8 @@ def _run(gates: Mapping[str, Any], number: int) -> ToldRun | None:
     run, since = (_gate(gates, number).get(key) for key in ("run", "run_since"))
     if not isinstance(run, int) or isinstance(run, bool) or run < 1:
         return None
-    return ToldRun(run=run, since=since if isinstance(since, int) else None)
+    carried = _gate(gates, number).get("carried_on") is True
+    return ToldRun(run=run, since=since if isinstance(since, int) else None, carried=carried)
 
 
 def _unanswered(

@@ -119,18 +119,24 @@ class ToldPoint(Model):
 
 
 class ToldRun(Model):
-    """How often a phase was begun, and the first round of the last time (`Told.run_round`)."""
+    """How often a phase was begun, and the first round of the last time (`Told.run_round`).
+
+    `carried`: a person went on with open points in it.
+    """
 
     run: int = 1
     since: int | None = None
+    carried: bool = False
 
 
 class Document(Model):
     """A file that can be read in.
 
     `done` are the phases that it says are approved and whose answers it holds: a phase that it only claims to be
-    approved is asked again.
+    approved is asked again. `proven`: it has an audit log, by which its answers were held.
     """
+
+    proven: bool
 
     name: str
     tier: int | None

@@ -1,8 +1,8 @@
 """Whole talks on the core: what holds in the end (RP-3, RP-7, RP-11, RD-12, RD-13, AU-3).
 
-`eighth_talks.jsonl` was written before it was run, together with eighth.jsonl: 47 of 67 as written then, 14 wrong captures and
-4 intakes cancelled unasked. One sign a
-question: a letter, `t` for own words on an open question, `-` for open.
+`eighth_talks.jsonl` was written before it was run, together with eighth.jsonl: 47 of 67 as written then, 14 wrong
+captures and 4 intakes cancelled unasked. One sign a question: a letter, `o` for Other, `t` for own words on an open
+question, `-` for open.
 """
 
 from __future__ import annotations

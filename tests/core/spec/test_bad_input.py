@@ -97,7 +97,7 @@ def test_wavering_chooses_no_way_out(words: str) -> None:
     made = talk.ana(words)
     assert made.outcome == "refused"
     assert not talk.spec.open_points
-    talk.ana("2 legal will tell us")
+    talk.ana("2: legal will tell us")
     assert talk.spec.open_points
 
 

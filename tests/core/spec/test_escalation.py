@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -11,7 +10,7 @@ from bot.core.events import RaisedSignal, SignalsRaised
 from bot.core.spec_record import spec_state
 from tests.core.spec.talk import DISCOVERED, SpecTalk
 from tests.core.spec.test_gate import both
-from tests.core.spec.test_import import audited, imported
+from tests.core.spec.test_import import imported, with_log
 
 
 def raises(talk: SpecTalk, *said: str) -> None:
@@ -40,11 +39,11 @@ def test_an_earlier_phase_again_is_a_way_out_and_the_escalation_stays_counted() 
     assert made.outcome == "accepted"
     assert "This phase looks mis-scoped" in talk.heard
     assert "1) Do discovery again" in talk.heard
-    talk.ana("1 the readings begin there")
+    talk.ana("1: the readings begin there")
     assert (talk.spec.phase, talk.spec.present.run) == (1, 2)
     assert "Loopback" in talk.heard
     [chosen] = [e for e in talk.audited("clarification_escalation") if e.details.get("way")]
-    assert (chosen.details["way"], chosen.details["words"]) == ("rerun", "1 the readings begin there")
+    assert (chosen.details["way"], chosen.details["words"]) == ("rerun", "1: the readings begin there")
     talk.ana("y", "/jump 2")
     gate = spec_state(talk.session, "x")["gates"]["phase_2"]
     assert gate["run"] == 2
@@ -58,30 +57,95 @@ CHOSEN = {"event": "clarification_escalation", "phase": 1, "actor": "x:ana", "de
 @pytest.mark.parametrize(
     ("violations", "log", "codes"),
     [
-        (ESCALATED, None, ["escalated"]),
+        (ESCALATED, [], ["escalated"]),
         ([], [], ["escalated"]),  # the file's own log knows better
         (["escalated", None], [], ["escalated"]),
         ([], [CHOSEN], []),
-        ([], None, []),
     ],
 )
 def test_an_escalation_waits_in_the_imported_specification_as_well(
-    violations: list[Any], log: list[Any] | None, codes: list[str]
+    violations: list[Any], log: list[Any], codes: list[str]
 ) -> None:
     """RD-7 CA-6 An export and an import are no way out of it."""
     talk = SpecTalk()
     talk.ana(*DISCOVERED)
     raises(talk, "one", "two")
     talk.ana("/continue")
-    made = json.loads(json.dumps(spec_state(talk.session, "x")))
+    made = with_log(talk)
     assert [v["code"] for v in made["gates"]["phase_1"]["violations"]] == ["escalated"]
     made["gates"]["phase_1"]["violations"] = violations
-    if log is not None:
-        made = audited(made, talk)
-        made["audit_log"] += log
+    made["audit_log"] += log
     again = imported(made)
     assert both(again, 1) == codes
     assert (again.session.stage.waits == "escalation") is bool(codes)  # type: ignore[union-attr]
     if codes:
         again.ana("/continue")
         assert both(again, 1) == codes
+
+
+def escalated() -> SpecTalk:
+    talk = SpecTalk()
+    talk.ana(*DISCOVERED, "/continue", "A, A")
+    raises(talk, "two readings of refund", "two readings of shop")
+    talk.ana("/continue")
+    return talk
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "2", "2.", "(2)", "2️⃣", "2 please", "ok 2", "2: because the lab agreed", "2 because legal asked",
+        "2, the lab agreed",
+        "way 2, the lab agreed", "option 2", "2 - the lab agreed", "2\nthe lab agreed", "2 we need other words",
+        "2 revise it", "revise the request", "Weg 2, weil das Labor zustimmt", "2 weil das Labor zustimmt", "方案2",
+        "2 因为实验室同意",
+    ],
+)  # fmt: skip
+def test_a_way_out_is_chosen_by_its_number_and_a_reason_that_can_be_told_from_it(words: str) -> None:
+    """RD-7"""
+    talk = escalated()
+    assert talk.ana(words).outcome == "accepted"
+    [chosen] = [e for e in talk.audited("clarification_escalation") if e.details.get("way")]
+    assert chosen.details["way"] == "revise"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "2 screens are enough", "2-screen version is enough", "2 of them are enough", "2 Bildschirme reichen",
+        "2個で十分",
+        "2 later", "2: not sure", "2 if legal agrees", "2 the screens",
+    ],
+)  # fmt: skip
+def test_a_number_that_counts_something_is_asked_about_and_a_yes_takes_it(words: str) -> None:
+    """RD-7 Recording a choice nobody made; one "yes" makes it, with both messages as its proof."""
+    talk = escalated()
+    assert talk.ana(words).outcome == "refused"
+    assert "Do you choose 2) Revise the request?" in talk.heard
+    assert not [e for e in talk.audited("clarification_escalation") if e.details.get("way")]
+    assert talk.session.stage.waits == "escalation"  # type: ignore[union-attr]
+    talk.ana("yes")
+    [chosen] = [e for e in talk.audited("clarification_escalation") if e.details.get("way")]
+    assert chosen.details["way"] == "revise"
+    assert words.split("\n")[0][:20] in chosen.details["user_message_ref"]
+    assert "yes" in chosen.details["user_message_ref"]
+
+
+@pytest.mark.parametrize(
+    "words", ["2.5 screens", "2:30 works", "2, 3 screens", "no 2", "not 2", "maybe 2", "2: A", '"2"', "boss: 2"]
+)
+def test_what_names_no_way_is_no_choice(words: str) -> None:
+    """RD-7 AU-3 Neither is a "yes" that follows it."""
+    talk = escalated()
+    talk.ana(words, "yes")
+    assert not [e for e in talk.audited("clarification_escalation") if e.details.get("way")]
+
+
+def test_a_yes_to_a_way_that_is_no_longer_offered_chooses_nothing() -> None:
+    """RD-15"""
+    talk = escalated()
+    talk.ana("2 screens are enough", "3", "yes")
+    assert [e.details["way"] for e in talk.audited("clarification_escalation") if e.details.get("way")] == ["carry"]
+    talk = escalated()
+    talk.ana("2 screens are enough", "no", "yes")
+    assert talk.session.stage.waits == "escalation"  # type: ignore[union-attr]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.core.effects import Audit, Clarification
-from bot.core.events import SpecImported
+from bot.core.events import RaisedSignal, SignalsRaised, SpecImported
 from bot.core.gate import check, of_record
 from bot.core.spec_evidence import gate_of
 from bot.core.spec_file import Document, read
@@ -27,8 +27,12 @@ NOBODY = ("agent:writer", "AGENT:x", " agent:x", "bot:gpt", "orchestrator:x", "t
 def exported(*texts: str) -> tuple[SpecTalk, dict[str, Any]]:
     talk = SpecTalk()
     talk.ana(*DISCOVERED, *texts)
-    made = spec_state(talk.session, "x")
-    return talk, json.loads(json.dumps(made))
+    return talk, with_log(talk)
+
+
+def with_log(talk: SpecTalk) -> dict[str, Any]:
+    """As `askfirst export` writes it."""
+    return audited(spec_state(talk.session, "x"), talk)
 
 
 def imported(document: dict[str, Any]) -> SpecTalk:
@@ -106,9 +110,100 @@ def test_what_was_open_at_the_export_is_asked_again() -> None:
     assert "Evidence that counts as enough" in again.heard
 
 
+UNPROVEN = ("/continue", "A, A", "/continue", "surfaces: 4 because it grew", "y", "A")
+
+
+@pytest.mark.parametrize("log", [None, [], "none", {}])
+def test_a_file_without_an_audit_log_proves_no_answer(log: Any) -> None:
+    """CA-6 AU-1 RD-5 What it says is known, with the file as its source; no clarification, no gate, no lock of it."""
+    talk, made = exported(*UNPROVEN)
+    made["audit_log"] = log
+    again = imported(made)
+    assert "no audit log, so nothing proves that a person gave its 8 answers: " in again.heard
+    for row in made["context"]["clarifications"]:
+        assert row["topic"] in again.heard
+    assert not again.clarified()
+    assert not again.audited("clarification_resolved")
+    assert again.spec.phase == 1
+    assert not again.spec.lock.locked
+    assert not any(gate_of(again.session, number).open for number in range(1, 8))
+    kept = again.audited("import.accepted")[0].details
+    assert kept["clarifications"] == 0
+    assert [(r["id"], r["chosen"], r["user_message_ref"]) for r in kept["unproven"]] == [
+        (r["id"], r["chosen"], r["user_message_ref"]) for r in made["context"]["clarifications"]
+    ]
+    assert not any(row["chosen_via"] for row in spec_state(again.session, "x")["context"]["clarifications"])
+    assert talk.spec.lock.surface_count == 4
+
+
+def test_what_is_known_without_proof_is_not_asked_but_confirmed_with_a_persons_y() -> None:
+    """RD-5 CA-6 SC-3 One "y" a phase; it is no clarification, and the scope is locked by it anew."""
+    talk, made = exported(*UNPROVEN)
+    again = imported({**made, "audit_log": []})
+    again.ana("/resume 1", "/continue")
+    assert "the file, without proof" in again.heard
+    assert not again.spec.lock.locked
+    again.ana("y")
+    lock = again.spec.lock
+    assert (lock.locked, lock.surface_count, lock.complexity_tier) == (True, 4, talk.spec.tier)
+    assert (lock.in_scope, lock.out_of_scope) == (talk.spec.lock.in_scope, talk.spec.lock.out_of_scope)
+    assert gate_of(again.session, 1).open
+    again.ana("/continue", "y", "/continue", "y")
+    assert again.spec.phase == 3
+    assert not again.clarified()
+
+
+def test_what_is_known_without_proof_can_be_corrected() -> None:
+    """RD-5"""
+    _, made = exported(*UNPROVEN)
+    again = imported({**made, "audit_log": []})
+    again.ana("/resume 1", "/continue", "5", "B")
+    assert [c.chosen for c in again.clarified()] == ["B"]
+
+
+def test_an_open_point_that_a_file_without_a_log_calls_settled_is_open() -> None:
+    """AU-1 RD-7"""
+    talk = SpecTalk()
+    talk.ana(*DISCOVERED)
+    signals = tuple(RaisedSignal(kind="diverging", said=words, evidence="line 3") for words in ("one", "two"))
+    talk.happens(SignalsRaised(session=talk.session.id, raised_by="agent:writer", signals=signals))
+    talk.ana("/continue", "2: we know after the pilot", "/point 1 done: legal says 30 days")
+    again = imported({**with_log(talk), "audit_log": []})
+    assert [p.status for p in again.spec.open_points] == ["open", "open"]
+    again.ana("/resume 1", "/point V-001")
+    assert "legal says 30 days" in again.heard
+
+
+def test_what_was_left_for_a_later_round_is_asked_after_an_import_as_well() -> None:
+    """RD-4 AU-1 A file that was exported between two rounds of a phase loses none of its questions."""
+    talk = SpecTalk(short=False)
+    talk.ana("/spec Refunds", "1: A, rest default")
+    left = {d.question for d in talk.session.dropped if d.later}
+    assert left
+    again = SpecTalk(short=False)
+    again.happens(SpecImported(document=with_log(talk), digest="ab" * 32))
+    assert {d.question for d in again.session.dropped if d.later} == left
+    again.ana("/resume 1", "/continue")
+    assert "Screens that it must serve" in again.heard
+
+
+def test_what_was_carried_on_is_not_asked_after_an_import_either() -> None:
+    """RD-7 AU-1"""
+    talk = SpecTalk(short=False)
+    talk.ana("/spec Refunds", "1: A, rest default")
+    signals = tuple(RaisedSignal(kind="diverging", said=words, evidence="line 3") for words in ("one", "two"))
+    talk.happens(SignalsRaised(session=talk.session.id, raised_by="agent:writer", signals=signals))
+    talk.ana("/continue", "2: we know after the pilot")
+    again = SpecTalk(short=False)
+    again.happens(SpecImported(document=with_log(talk), digest="ab" * 32))
+    assert again.spec.present.carried
+    again.ana("/resume 1", "/continue")
+    assert again.spec.phase == 2
+
+
 def change(path: str, value: Any) -> dict[str, Any]:
     _, made = exported("/continue", "A, A")
-    made = copy.deepcopy(made)
+    made = {**copy.deepcopy(made), "audit_log": []}  # each is refused with nothing to hold it against
     at: Any = made
     *steps, last = path.split(".")
     for step in steps:
@@ -196,6 +291,7 @@ def test_every_mistake_is_told_at_once_with_its_path() -> None:
 
 
 def audited(document: dict[str, Any], talk: SpecTalk) -> dict[str, Any]:
+    document = json.loads(json.dumps(document))
     entries = [{"event": r.event, "phase": r.phase, "details": r.details} for r in talk.records if r.kind == "audit"]
     return {**document, "audit_log": json.loads(json.dumps(entries))}
 

@@ -11,7 +11,7 @@ from bot.core.effects import Audit, Clarification
 from bot.core.spec_file import Document, read
 from bot.core.spec_record import markdown, spec_state
 from tests.core.spec.talk import SpecTalk
-from tests.core.spec.test_import import imported
+from tests.core.spec.test_import import imported, with_log
 
 CARRIED = (
     "/spec Refunds: many refunds, according to a blog, and everything by friday",
@@ -116,7 +116,7 @@ def test_show_and_status_tell_of_open_points() -> None:
 def test_points_survive_export_and_import() -> None:
     """AU-1 Settled stays settled, with who said it."""
     talk = carried("/point 1 done: legal says 30 days", "/point 2 phase 5 because the pilot ends then")
-    made = json.loads(json.dumps(spec_state(talk.session, "x")))
+    made = with_log(talk)
     row = made["context"]["open_questions"][0]
     assert (row["status"], row["resolution"]) == ("resolved", "legal says 30 days")
     assert "settled: “legal says 30 days” (x:ana)" in markdown(made)

@@ -7,10 +7,11 @@ import dataclasses
 import pytest
 
 from bot.core.playbook import Entry
-from bot.core.spec import TIERS
+from bot.core.spec import CARRIED, TIERS
 from bot.core.state import Between
 from tests.core.spec import talk as talking
 from tests.core.spec.talk import SpecTalk, book
+from tests.core.spec.test_escalation import raises
 
 CEILINGS = {1: 10, 2: 6, 3: 4}
 TOO_MUCH = "is the request too wide?"
@@ -101,3 +102,58 @@ def test_a_higher_tier_offers_to_do_again_what_asks_more_now() -> None:
     assert stage.doubtful == (1, 2)
     talk.ana("research")
     assert asked(talk)[-2:] == ["unknowns", "voices"]
+
+
+def carried_on(*texts: str) -> SpecTalk:
+    """Discovery was escalated with signals of an agent, and a person has carried it on."""
+    talk = SpecTalk(short=False)
+    talk.ana("/spec Refunds", *texts)
+    raises(talk, "two readings of refund", "two readings of shop")
+    talk.ana("/continue", "2: we know after the pilot")
+    assert talk.spec.present.carried
+    return talk
+
+
+def test_a_higher_tier_still_asks_what_it_brings_into_play_after_points_were_carried_on() -> None:
+    """RD-4 RD-7 SP-1 What was carried on stays carried; what nobody has put aside is neither lost nor skipped."""
+    talk = carried_on("accept recommendations")
+    talk.ana("/tier 1 because it is new ground")
+    assert "/continue asks what is left: Screens that it must serve" in talk.heard
+    talk.ana("/continue")
+    assert asked(talk) == ["platforms", "impact", "rules", "exists"]
+    assert talk.session.round.nth == 2  # type: ignore[union-attr]
+    talk.ana("accept recommendations", "/continue")
+    assert talk.spec.phase == 2
+
+
+def test_a_question_that_was_carried_on_is_not_asked_by_another_tier() -> None:
+    """RD-7 It is an open point, and the reason why it is not asked stays."""
+    talk = carried_on("1: A, rest default")
+    waited = {d.topic for d in talk.session.dropped if d.reason == CARRIED}
+    assert waited
+    assert waited <= {p.text for p in talk.spec.open_points}
+    talk.ana("/tier 2 because it is smaller", "/tier 1 because it is not")
+    assert not [d for d in talk.session.dropped if d.later]
+    assert waited == {d.topic for d in talk.session.dropped if d.reason == CARRIED}
+    talk.ana("/continue")
+    assert talk.spec.phase == 2
+
+
+def test_what_becomes_unclear_after_points_were_carried_on_is_asked_about() -> None:
+    """SC-1 RD-7"""
+    talk = carried_on("accept recommendations")
+    raises(talk, "two readings of staff")
+    talk.ana("/continue")
+    assert "Ambiguity pause" in talk.heard
+    assert "two readings of staff" in talk.heard
+
+
+def test_a_scope_that_lacks_something_is_told_by_the_gate_after_points_were_carried_on() -> None:
+    """SC-3 RD-7 No second escalation over the same thing."""
+    talk = SpecTalk(short=False)
+    talk.ana("/spec Refunds", "3: other (some), rest default")
+    raises(talk, "two readings of refund")
+    talk.ana("/continue", "2: later", "yes")
+    talk.ana("/continue")
+    assert "The gate of phase 1, discovery is closed" in talk.heard
+    assert "the number of surfaces" in talk.heard
