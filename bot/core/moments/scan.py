@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from bot.core.moments.dates import named, numbered
 from bot.core.moments.words import TimeWords, folded, letters, spaced
 from bot.core.patterns import regex
 
@@ -12,8 +13,6 @@ LONGEST: Final = 500  # characters; a longer message holds no wish worth finding
 BREAKS: Final = frozenset(".,;:!?\n()[]…。，、；：！？-–—=")
 
 _CLOCK = regex(r"(\d{1,2})([:h：]|\.(?=\d\d(?![\d.])))(\d{2})(?![\d:])")
-_ISO = regex(r"(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)")
-_DOTTED = regex(r"(\d{1,2})\.\s?(\d{1,2})\.(?:\s?(\d{4})(?!\d))?(?!\d)")
 _NUMBER = regex(r"\d+")
 _HALF_DAY = regex(r"([ap])\.\s?m\.")
 
@@ -29,6 +28,8 @@ class Item(NamedTuple):
     clock: tuple[int, int] | None = None
     written: str = ""  # how its hour was written: "02" is no afternoon
     date: tuple[int | None, int, int] | None = None  # year, month, day
+    either: bool = False  # its day and month may be meant the other way round: 12/3
+    slashed: bool = False  # two numbers and a slash: alone, these may be anything
 
     @property
     def strange(self) -> bool:
@@ -59,11 +60,14 @@ _OTHER: Final = Item(0, 0, _NOTHING)
 def _item(plain: str, at: int, words: TimeWords) -> tuple[Item, int]:
     char = plain[at]
     if char.isdecimal():
-        return _figures(plain, at)
+        return _figures(plain, at, words)
     if char in "ap" and (found := _HALF_DAY.match(plain, at)):
         return Item(0, 0, {f"{found[1]}m": 1}), found.end()
     if (phrase := words.at(plain, at)) is not None:
-        return Item(0, 0, phrase[1]), phrase[0]
+        end, kinds = phrase
+        if "month_name" in kinds and (day := named(plain, end, kinds["month_name"], words)) is not None:
+            return Item(0, 0, _NOTHING, date=day.date), day.end
+        return Item(0, 0, kinds), end
     if char in BREAKS:
         return Item(0, 0, _NOTHING, sign=char), at + 1
     end = at + 1
@@ -73,12 +77,9 @@ def _item(plain: str, at: int, words: TimeWords) -> tuple[Item, int]:
     return _OTHER, end
 
 
-def _figures(plain: str, at: int) -> tuple[Item, int]:
-    if found := _ISO.match(plain, at):
-        return Item(0, 0, _NOTHING, date=(int(found[1]), int(found[2]), int(found[3]))), found.end()
-    if found := _DOTTED.match(plain, at):
-        year = int(found[3]) if found[3] else None
-        return Item(0, 0, _NOTHING, date=(year, int(found[2]), int(found[1]))), found.end()
+def _figures(plain: str, at: int, words: TimeWords) -> tuple[Item, int]:
+    if (day := numbered(plain, at, words)) is not None:
+        return Item(0, 0, _NOTHING, date=day.date, either=day.either, slashed=day.slashed), day.end
     if found := _CLOCK.match(plain, at):
         return Item(0, 0, _NOTHING, clock=(int(found[1]), int(found[3])), written=found[1]), found.end()
     found = _NUMBER.match(plain, at)

@@ -84,8 +84,18 @@ def only_moment(text: str, words: TimeWords) -> Expression | None:
         if item.strange:  # nearly always at the first word
             return None
         items.append(item)
+    if len(items) == 1 and items[0].slashed:
+        return None  # "1/2" may be two questions
     said, strange = read(items)
     return said if said.named and said.dated and not strange else None
+
+
+def only_asks(text: str, words: TimeWords) -> bool:
+    """Whether a message asks to be asked, and says nothing else: "remind me", "can you ask me again?"."""
+    if len(text) > LONGEST or not words.may_ask(folded(text)[0]):
+        return False
+    kinds = [item.kinds.keys() for item in scan(text, words) if not item.sign]
+    return all(k & {"ask", "filler"} for k in kinds) and any("ask" in k for k in kinds)
 
 
 def _of_a_question(items: Sequence[Item], at: int, questions: Collection[int]) -> bool:

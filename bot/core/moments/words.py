@@ -26,12 +26,14 @@ LISTS: Final[Mapping[str, str]] = {
     "am": "before noon, beside an hour: am",
     "pm": "after noon, beside an hour: pm",
     "oclock": "after an hour: o'clock, h",
+    "ordinal": "between the day of a month and its name: th, of",
 }
 VALUES: Final[Mapping[str, str]] = {
     "day": "a day, counted from today: tomorrow: 1",
     "weekday": "a day of the week, from Monday = 1",
     "week": "a week, counted from this one: next week: 1",
     "month": "a month, counted from this one: next month: 1",
+    "month_name": "a month by its name, beside a day of it: december: 12",
     "part": "a part of the day, with the hour that is meant without another: morning: 9",
     "unit": "a length of time in minutes, after a number: hours: 60",
     "span": "a whole length of time in minutes: half an hour: 30",
@@ -109,8 +111,8 @@ class _Phrases:
 
 
 _ASKING: Final = frozenset(("ask", "stop"))
-_DATING: Final = frozenset(("day", "weekday", "week", "month", "unit", "span"))
-_FIGURES = regex(r"\d(?:-\d|\.\s?\d|[:h：]\d\d)")  # of a date or a time of day
+_DATING: Final = frozenset(("day", "weekday", "week", "month", "month_name", "unit", "span"))
+_FIGURES = regex(r"\d(?:[-/]\d|\.\s?\d|[:h：]\d\d| ?[月월])")  # of a date or a time of day
 
 
 class TimeWords:
