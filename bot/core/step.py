@@ -28,6 +28,7 @@ from bot.core.events import (
     TimerDue,
 )
 from bot.core.flows import (
+    between,
     editing,
     fetching,
     forms,
@@ -103,6 +104,7 @@ def step(state: Conversation | None, envelope: Envelope, book: Book) -> Step:
             assert_never(event)
     if isinstance(event, ACTS) and turn.outcome != "ignored":
         turn.pass_by(event.person)
+    between.settle_cards(turn)
     if not turn.wants and turn.belongs is None:
         waking.schedule(turn, acted=isinstance(event, ACTS) and turn.outcome != "ignored")
     return turn.finish()
