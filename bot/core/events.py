@@ -35,7 +35,7 @@ class MessageReceived(Model):
     order: int | None = None  # position among the platform's message ids in this place (RP-7)
     declared: str | None = None  # the workflow that a program declares for its request: explicit intent (RT-16)
     named: tuple[PersonId, ...] = ()  # people and groups mentioned in the text, where the platform gives their ids
-    # Who of the people named can not be asked, and why.
+    # Who of these can not be asked, and why.
     absent: dict[PersonId, Literal["left", "outside", "bot"]] = Field(default_factory=dict)
     unreadable: str | None = None  # what came instead of text, in words: "a voice message"
     in_thread: bool = False  # said in the session's own thread, among others (RP-7)

@@ -60,23 +60,25 @@ def step(state: Conversation | None, envelope: Envelope, book: Book) -> Step:
         if turn.state.place != envelope.place:
             turn.set(place=envelope.place)  # a private chat became a group, or the like
         reach.heard(turn, event)
-    match event:
+    match event:  # the commonest first
         case MessageReceived():
             if _admitted(turn, event.person):
                 listening.message(turn, event)
-        case MessageEdited():
-            if _admitted(turn, event.person):
-                editing.edited(turn, event)
         case ButtonPressed():
             if _admitted(turn, event.person):
                 pressing.press(turn, event)
+        case MessagePosted():
+            reach.posted(turn, event)
+        case TimerDue():
+            _due(turn, event)
+        case MessageEdited():
+            if _admitted(turn, event.person):
+                editing.edited(turn, event)
         case FormSubmitted():
             if _admitted(turn, event.person):
                 forms.submitted(turn, event)
         case MessageDeleted():
             editing.deleted(turn, event)
-        case MessagePosted():
-            reach.posted(turn, event)
         case DeliveryFailed():
             reach.undelivered(turn, event)
         case PlaceLost():
@@ -89,8 +91,6 @@ def step(state: Conversation | None, envelope: Envelope, book: Book) -> Step:
             greeting.added(turn, event)
         case FileFetched():
             fetching.fetched(turn, event)
-        case TimerDue():
-            _due(turn, event)
         case GateRefused():
             spec_programs.gate_refused(turn, event)
         case SignalsRaised():
@@ -102,11 +102,13 @@ def step(state: Conversation | None, envelope: Envelope, book: Book) -> Step:
                 several.forwarded(turn, event)
         case _:
             assert_never(event)
+    acted = False
     if isinstance(event, ACTS) and turn.outcome != "ignored":
+        acted = True
         turn.pass_by(event.person)
     between.settle_cards(turn)
     if not turn.wants and turn.belongs is None:
-        waking.schedule(turn, acted=isinstance(event, ACTS) and turn.outcome != "ignored")
+        waking.schedule(turn, acted=acted)
     return turn.finish()
 
 

@@ -106,8 +106,8 @@ def _about_the_closed(turn: Turn, event: MessageReceived, reading: Reading, dire
         return threads.asked_here(turn, event, session) and listed and (reading.correction or reading.shaped)
     ends = reading.kind in ("accept_all", "accept_all_except", "cancel", "force_quit")
     ends = ends or any(p.kind == "cancel" for p in reading.proposals)
-    halts = second_thought(event.text, turn.book.phrases)
-    return listed or ends or halts or reading.correction or any(r.key == "skip" for r in reading.answers.values())
+    left = reading.correction or any(r.key == "skip" for r in reading.answers.values())
+    return listed or ends or left or second_thought(event.text, turn.book.phrases)
 
 
 def _late_answer(

@@ -14,7 +14,7 @@ from bot.core.flows.words import pleasantry, puts_off
 from bot.core.model import MessageRef, Person
 from bot.core.moments.expression import MISTAKEN, Expression, Wrong, either_day
 from bot.core.moments.resolve import Moment, on_the_wall, resolve
-from bot.core.moments.wish import Wish, find, moment_in, only_asks, only_moment
+from bot.core.moments.wish import Wish, find, may_be_moment, moment_in, only_asks, only_moment
 from bot.core.moments.zones import in_words, span_in_words
 from bot.core.patterns import regex
 from bot.core.replies.reading import Reading
@@ -48,7 +48,10 @@ _BREAKS = 4  # looked at; a time has one or two itself: "tomorrow, 9:30: 1 A"
 
 def wish_before(turn: Turn, round_: Round, text: str) -> Wish | None:
     """A bare moment in front of answers: "tomorrow at 9: 1 A". The answers are the rest."""
-    for mark in islice(_BREAK.finditer(text), _BREAKS):
+    marks = list(islice(_BREAK.finditer(text), _BREAKS))
+    if not marks or not may_be_moment(text[: marks[-1].start()], turn.book.times):
+        return None
+    for mark in marks:
         said, rest = only_moment(text[: mark.start()], turn.book.times), text[mark.end() :].strip()
         if said is None:
             continue
@@ -149,7 +152,7 @@ def keep(
     if before is not None and stands:  # what can not be read takes nothing away
         kept = before
     others = tuple(p for p in session.put_off or () if p.by.id != person.id)
-    session = turn.put(session.model_copy(update={"put_off": (*others, kept)}))
+    session = turn.put(session, put_off=(*others, kept))
     told: dict[str, Any] = {} if at is None else {"at": at.isoformat(), "zone": zone.name}
     turn.audit(
         "answer.put_off", session, person, round_, until=wish.words, user_message_ref=ref.id, words=ref.quote, **told
@@ -229,7 +232,7 @@ def stop(turn: Turn, session: Session, round_: Round | None, person: Person, ref
         last=turn.at,
         muted=True,
     )
-    session = turn.put(session.model_copy(update={"put_off": left or None, "reminded": muted}))
+    session = turn.put(session, put_off=left or None, reminded=muted)
     turn.audit("reminder.stopped", session, person, round_, user_message_ref=ref.id, words=ref.quote)
     if not isinstance(turn.envelope.event, ButtonPressed):  # a tap has its notice
         words = "No more reminders of this one. It stays open, and nothing expires; /status shows it."
