@@ -41,7 +41,7 @@ def iso(moment: datetime) -> str:
 
 
 def clarification_id(moment: datetime, counted: int) -> str:
-    return f"clar-{moment.astimezone(UTC):%Y-%m-%d}-{counted:03d}"
+    return f"clar-{moment.astimezone(UTC).date().isoformat()}-{counted:03d}"
 
 
 def chosen_text(item: Item, answer: Answer) -> str | None:
@@ -51,33 +51,41 @@ def chosen_text(item: Item, answer: Answer) -> str | None:
     return answer.text
 
 
-def clarification(session: Session, round_: Round, item: Item, surface: str) -> Clarification:
-    """The record of a resolved item."""
-    answer = item.answer
+def clarification(
+    session: Session, round_: Round, item: Item, surface: str, *, platform_at: datetime | None = None
+) -> Clarification:
+    """The record of a resolved item; `platform_at` is the platform's time of the act that resolves it."""
+    fields = _resolved(session, round_, item, surface)
+    del fields["chosen_at"]  # the store stamps it
+    return Clarification.made_of({**fields, "question": item.question.id, "platform_at": platform_at})
+
+
+def _resolved(session: Session, round_: Round, item: Item, surface: str) -> dict[str, Any]:
+    """A resolved item under exactly the names of CA-1, then the product's own."""
+    answer, question = item.answer, item.question
     assert answer is not None
     assert item.clarification is not None
-    question = item.question
-    return Clarification(
-        id=item.clarification,
-        session=session.id,
-        protocol=POLICIES[session.policy].protocol,
-        phase=round_.phase,
-        round=round_.nth or round_.number,
-        trigger=round_.trigger,
-        question=question.id,
-        topic=question.topic,
-        why_it_matters=question.why,
-        options=question.options,
-        recommendation_rationale=question.rationale,
-        chosen=answer.chosen,
-        chosen_text=chosen_text(item, answer),
-        chosen_via=answer.via,
-        user_message_ref=reference(answer.ref),
-        user_note=answer.note,
-        answered_by=answer.by,
-        surface=surface,
-        revision=item.revision,
-    )
+    return {
+        "id": item.clarification,
+        "phase": round_.phase,
+        "round": round_.nth or round_.number,
+        "trigger": round_.trigger,
+        "topic": question.topic,
+        "why_it_matters": question.why,
+        "options": question.options,
+        "recommendation_rationale": question.rationale,
+        "chosen": answer.chosen,
+        "chosen_at": answer.at,
+        "chosen_via": answer.via,
+        "user_message_ref": reference(answer.ref),
+        "user_note": answer.note,
+        "chosen_text": chosen_text(item, answer),
+        "answered_by": answer.by,
+        "surface": surface,
+        "protocol": POLICIES[session.policy].protocol,
+        "session": session.id,
+        "revision": item.revision,
+    }
 
 
 def audit_of(record: Clarification, event: str, details: dict[str, Any] | None = None) -> Audit:
@@ -105,38 +113,31 @@ def audit_of(record: Clarification, event: str, details: dict[str, Any] | None =
 # -- documents ---------------------------------------------------------------------------------------------------
 
 
-def _option(option: Option) -> dict[str, Any]:
-    return {
-        "key": option.key,
-        "label": option.label,
-        "tradeoff": option.tradeoff,
-        "recommended": option.recommended,
-    }
-
-
 def exported(record: Clarification, chosen_at: datetime) -> dict[str, Any]:
     """One clarification under exactly the names of CA-1, then the product's own."""
-    return {
-        "id": record.id,
-        "phase": record.phase,
-        "round": record.round,
-        "trigger": record.trigger,
-        "topic": record.topic,
-        "why_it_matters": record.why_it_matters,
-        "options": [_option(option) for option in record.options],
-        "recommendation_rationale": record.recommendation_rationale,
-        "chosen": record.chosen,
-        "chosen_at": iso(chosen_at),
-        "chosen_via": record.chosen_via,
-        "user_message_ref": record.user_message_ref,
-        "user_note": record.user_note,
-        "chosen_text": record.chosen_text,
-        "answered_by": record.answered_by,
-        "surface": record.surface,
-        "protocol": record.protocol,
-        "session": record.session,
-        "revision": record.revision,
-    }
+    fields = {**vars(record), "chosen_at": chosen_at}
+    return _as_json({name: fields[name] for name in _NAMES})
+
+
+_NAMES = (  # of `_resolved`, in its order
+    *("id", "phase", "round", "trigger", "topic", "why_it_matters", "options", "recommendation_rationale", "chosen"),
+    *("chosen_at", "chosen_via", "user_message_ref", "user_note", "chosen_text", "answered_by", "surface"),
+    *("protocol", "session", "revision"),
+)
+
+
+def decision(session: Session, round_: Round, item: Item, surface: str) -> dict[str, Any]:
+    """As `exported`, of a resolved item."""
+    return _as_json(_resolved(session, round_, item, surface))
+
+
+def _as_json(fields: dict[str, Any]) -> dict[str, Any]:
+    options: tuple[Option, ...] = fields["options"]
+    fields["options"] = [
+        {"key": o.key, "label": o.label, "tradeoff": o.tradeoff, "recommended": o.recommended} for o in options
+    ]
+    fields["chosen_at"] = iso(fields["chosen_at"])
+    return fields
 
 
 def round_result(session: Session, round_: Round, surface: str) -> dict[str, Any]:
@@ -199,7 +200,7 @@ def document(session: Session, surface: str) -> dict[str, Any]:
 
 def _clarifications(session: Session, rounds: Iterable[Round], surface: str) -> list[dict[str, Any]]:
     return [
-        exported(clarification(session, round_, item, surface), item.answer.at)
+        decision(session, round_, item, surface)
         for round_ in rounds
         for item in round_.items
         if item.status == "resolved" and item.answer is not None

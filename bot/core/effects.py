@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import Field as Discriminated
+from pydantic import Field as FieldInfo
 
 from bot.core.model import Form, MessageRef, Model, Option, Person, PersonId, Via
 from bot.core.state import Conversation
@@ -137,7 +137,7 @@ class ClearTimer(Model):
     name: str
 
 
-Effect = Annotated[Say | Redraw | SetTimer | ClearTimer, Discriminated(discriminator="kind")]
+Effect = Annotated[Say | Redraw | SetTimer | ClearTimer, FieldInfo(discriminator="kind")]
 
 
 # -- records -----------------------------------------------------------------------------------------------------
@@ -193,7 +193,7 @@ class Audit(Model):
     session: str | None
     phase: int | None = None
     actor: str  # "human:<platform>:<id>", "agent:<name>", "orchestrator" or "system"
-    details: dict[str, Any] = {}
+    details: dict[str, Any] = FieldInfo(default_factory=dict)
 
 
 class SessionRow(Model):
@@ -210,7 +210,7 @@ class SessionRow(Model):
     result: dict[str, Any] | None = None  # the hand-over document, once there is one (RT-15)
 
 
-Record = Annotated[Clarification | Withdrawal | Audit | SessionRow, Discriminated(discriminator="kind")]
+Record = Annotated[Clarification | Withdrawal | Audit | SessionRow, FieldInfo(discriminator="kind")]
 
 
 class Reply(Model):
@@ -223,7 +223,7 @@ class Reply(Model):
     text: str
     ref: MessageRef | None = None
     form: FormView | None = None
-    errors: dict[int, str] = {}
+    errors: dict[int, str] = FieldInfo(default_factory=dict)
 
 
 Want = Literal["elsewhere", "numbered"]  # fields of the envelope

@@ -35,7 +35,8 @@ class MessageReceived(Model):
     order: int | None = None  # position among the platform's message ids in this place (RP-7)
     declared: str | None = None  # the workflow that a program declares for its request: explicit intent (RT-16)
     named: tuple[PersonId, ...] = ()  # people mentioned in the text, where the platform gives their ids
-    absent: dict[PersonId, Literal["left", "outside", "bot"]] = {}  # who of these can not be asked, and why
+    # Who of the people named can not be asked, and why.
+    absent: dict[PersonId, Literal["left", "outside", "bot"]] = Field(default_factory=dict)
     unreadable: str | None = None  # what came instead of text, in words: "a voice message"
     in_thread: bool = False  # said in the session's own thread, among others (RP-7)
     summons: bool = False  # asks for an intake of these words, whose they may be: a request, never an answer (RT-13)

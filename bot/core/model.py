@@ -12,26 +12,38 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict
 
+# What pydantic keeps of a value. Through the slots themselves a value is put together faster than by `setattr`.
+_new = object.__new__
+_fields = BaseModel.__dict__["__dict__"].__set__
+_fields_set = BaseModel.__dict__["__pydantic_fields_set__"].__set__
+_extra = BaseModel.__dict__["__pydantic_extra__"].__set__
+_private = BaseModel.__dict__["__pydantic_private__"].__set__
+
 
 class Model(BaseModel):
     """A frozen value. Unknown keys are refused: a typo in stored data must not pass in silence."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
+    @classmethod
+    def made_of(cls, fields: dict[str, Any]) -> Self:
+        """As `cls(**fields)`, with less around the same checks; a value within may be given as its fields, too."""
+        made: Self = cls.__pydantic_validator__.validate_python(fields)
+        return made
+
     def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """As pydantic's, in a third of its time: these values hold nothing but their fields; a step copies a dozen.
+        """As pydantic's, in less than half its time: these values hold nothing but their fields; a step copies many.
 
         `update` is not validated: only values that are already of the field's type.
         """
         if deep:
             return super().model_copy(update=update, deep=True)
         changed = update or {}
-        copied = self.__class__.__new__(self.__class__)
-        put = object.__setattr__
-        put(copied, "__dict__", {**self.__dict__, **changed})
-        put(copied, "__pydantic_extra__", None)
-        put(copied, "__pydantic_fields_set__", self.__pydantic_fields_set__ | changed.keys())
-        put(copied, "__pydantic_private__", None)
+        copied = _new(type(self))
+        _fields(copied, {**self.__dict__, **changed})
+        _fields_set(copied, self.__pydantic_fields_set__.union(changed))
+        _extra(copied, None)
+        _private(copied, None)
         return copied
 
 
@@ -143,16 +155,29 @@ class Question(Model):
     field: str = ""  # the empty state field that it fills (RD-5)
     artefact: str = ""  # the artefact that changes with the answer (RD-5)
 
+    def __hash__(self) -> int:
+        """Of what tells questions apart; what is prepared of one is looked up at every step."""
+        return hash((self.id, self.topic, self.why))
+
     def option(self, key: str) -> Option | None:
-        return next((o for o in self.options if o.key == key), None)
+        for option in self.options:
+            if option.key == key:
+                return option
+        return None
 
     @property
     def recommended(self) -> Option | None:
-        return next((o for o in self.options if o.recommended), None)
+        for option in self.options:
+            if option.recommended:
+                return option
+        return None
 
     @property
     def other(self) -> Option | None:
-        return next((o for o in self.options if o.other), None)
+        for option in self.options:
+            if option.other:
+                return option
+        return None
 
 
 Status = Literal[

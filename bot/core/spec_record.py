@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from bot.core import view
-from bot.core.capture import clarification, exported, iso, reference, round_result
+from bot.core.capture import decision, iso, reference, round_result
 from bot.core.effects import File, Message
 from bot.core.gate import Gate
 from bot.core.slots import rounds_of, spec_of
@@ -199,7 +199,7 @@ def _clarified(session: Session, round_: Round, surface: str, number: int) -> di
     """CA-1's names, and beside them what an import needs to put the answer back: question, field and value."""
     item = round_.items[number]
     assert item.answer is not None
-    made = exported(clarification(session, round_, item, surface), item.answer.at)
+    made = decision(session, round_, item, surface)
     value = next((o.value for o in item.question.options if o.key == item.answer.chosen), None)
     claimed = item.answer.claimed_at
     return {

@@ -40,7 +40,7 @@ class Item(Model):
 
     `rivals` are different answers by other allowed people, waiting for the requester's call (RD-12).
     `tries` counts failed attempts to answer (RD-10). `words` keeps what was said at the end of an item that ended
-    without a clarification.
+    without a clarification. `said` is what each message, by its id, has said of it.
     """
 
     number: int
@@ -51,7 +51,7 @@ class Item(Model):
     tries: int = 0
     words: str | None = None
     clarification: str | None = None  # its id, once resolved
-    said: dict[str, str] = {}  # what each message, by id, has said of it: an edit that says it again is nothing new
+    said: dict[str, str] = Field(default_factory=dict)  # by message: an edit that says it again is nothing new
     revision: int = 0  # of the clarification
 
 
@@ -88,11 +88,14 @@ class Round(Model):
     undo_by: PersonId | None = None
 
     def item(self, number: int) -> Item | None:
-        return next((i for i in self.items if i.number == number), None)
+        for item in self.items:
+            if item.number == number:
+                return item
+        return None
 
     @property
     def open_items(self) -> tuple[Item, ...]:
-        return tuple(i for i in self.items if i.status == "open")
+        return tuple([item for item in self.items if item.status == "open"])
 
 
 class Settled(Model):
@@ -176,7 +179,7 @@ class Asking(Model):
     """
 
     kind: Literal["asking"] = "asking"
-    describing: dict[PersonId, int] = {}
+    describing: dict[PersonId, int] = Field(default_factory=dict)
 
 
 class Closing(Model):
@@ -397,7 +400,7 @@ class Conversation(Model):
     pending: tuple[Pending, ...] = ()
     gathering: Gathering | None = None
     counted: int = 0  # sessions so far
-    wordless: dict[PersonId, datetime] = {}  # who sent something without words last, and when they were told
+    wordless: dict[PersonId, datetime] = Field(default_factory=dict)  # who sent no words last, when they were told
     refused: tuple[PersonId, ...] = ()  # people already told how to ask for access
     newest: int | None = None  # the highest `order` of any message known here
     unreachable: str | None = None  # why nothing can be brought here, until somebody acts or it is lifted (CH-7)
@@ -408,7 +411,10 @@ class Conversation(Model):
     owed: Owed | None = None
 
     def session(self, session: str | None) -> Session | None:
-        return next((s for s in self.sessions if s.id == session), None)
+        for one in self.sessions:
+            if one.id == session:
+                return one
+        return None
 
     @property
     def current(self) -> Session | None:

@@ -141,23 +141,26 @@ class Turn:
 
     def numbered(self, session: Session) -> bool:
         """Whether people need this session's number to tell it from others (RP-7)."""
-        others = (s for s in self.state.sessions if s.id != session.id)
-        return "/" in self.state.place.conversation or any(s.stage.kind != "ended" for s in others)
+        others = [s for s in self.state.sessions if s.id != session.id and s.stage.kind != "ended"]
+        return bool(others) or "/" in self.state.place.conversation
 
     # -- changing the state ------------------------------------------------------------------------------------
 
-    def put(self, session: Session) -> Session:
+    def put(self, session: Session, **changes: Any) -> Session:
         """Keep a changed or new session, marked as touched now."""
-        session = session.model_copy(update={"touched_at": self.at})
-        others = [s for s in self.state.sessions if s.id != session.id]
-        ordered = tuple(sorted((*others, session), key=_by_number))
-        self.state = self.state.model_copy(update={"sessions": ordered})
+        session = session.model_copy(update={**changes, "touched_at": self.at})
+        ordered = [s for s in self.state.sessions if s.id != session.id]
+        ordered.append(session)
+        ordered.sort(key=_by_number)
+        self.state = self.state.model_copy(update={"sessions": tuple(ordered)})
         return session
 
-    def put_round(self, session: Session, round_: Round) -> Session:
-        """Keep a changed or new round of a session."""
-        others = [r for r in session.rounds if r.id != round_.id]
-        return self.put(session.model_copy(update={"rounds": tuple(sorted((*others, round_), key=_by_number))}))
+    def put_round(self, session: Session, round_: Round, **changes: Any) -> Session:
+        """Keep a changed or new round of a session; `changes` to the session itself come with it."""
+        rounds = [r for r in session.rounds if r.id != round_.id]
+        rounds.append(round_)
+        rounds.sort(key=_by_number)
+        return self.put(session, rounds=tuple(rounds), **changes)
 
     def set(self, **changes: Any) -> None:
         self.state = self.state.model_copy(update=changes)
@@ -341,8 +344,9 @@ class Turn:
             before = self.before.session(session.id)
             if before is session:
                 continue
-            row = self._row(session)
-            if before is None or self._row(before) != row:
+            if before is None or _listed(before) != _listed(session):
+                self.records.append(self._row(session))
+            elif session.stage.kind == "ended" and self._row(before) != (row := self._row(session)):
                 self.records.append(row)
         ended = [s for s in self.state.sessions if s.stage.kind == "ended" and s.id != self.state.active]
         for session in ended[: -self.book.closing_sessions_kept]:
@@ -389,6 +393,13 @@ class Turn:
 
 
 _by_number = attrgetter("number")
+
+
+def _listed(session: Session) -> tuple[object, ...]:
+    """What the row of a session is made of, but for the result of one that has ended."""
+    stage = session.stage
+    state = (stage.how, stage.at) if stage.kind == "ended" else stage.kind
+    return state, session.workflow, session.requester.id, session.request.text, session.started_at
 
 
 def _same_subject(one: Ask, other: Ask) -> bool:

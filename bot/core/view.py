@@ -19,8 +19,8 @@ from bot.core.state import Item, Round, Session
 
 def text(*parts: str | Span, gap: bool = False, kind: Kind = "text", question: int | None = None) -> Block:
     """One block of plain and styled parts."""
-    spans = tuple(Span(text=part) if isinstance(part, str) else part for part in parts)
-    return Block(kind=kind, spans=spans, gap=gap, question=question)
+    spans = tuple([{"text": part} if isinstance(part, str) else part for part in parts])
+    return Block.made_of({"kind": kind, "spans": spans, "gap": gap, "question": question})
 
 
 def bold(words: str) -> Span:
@@ -29,7 +29,7 @@ def bold(words: str) -> Span:
 
 def says(*lines: str, buttons: tuple[tuple[Button, ...], ...] = ()) -> Message:
     """A short message of plain lines."""
-    return Message(blocks=tuple(text(line) for line in lines if line), buttons=buttons)
+    return Message(blocks=tuple([text(line) for line in lines if line]), buttons=buttons)
 
 
 def plain(message: Message) -> str:
@@ -47,9 +47,12 @@ def plain(message: Message) -> str:
 
 def isolate(name: str, person: str = "") -> str:
     """A person's name that can not turn or hide the rest of the line; a blank one gives way to the id."""
-    shown = "".join(
-        c for c in name if c.isprintable() and not "\u202a" <= c <= "\u202e" and not "\u2066" <= c <= "\u2069"
-    )
+    if name.isascii() and name.isprintable():
+        shown = name
+    else:
+        shown = "".join(
+            c for c in name if c.isprintable() and not "\u202a" <= c <= "\u202e" and not "\u2066" <= c <= "\u2069"
+        )
     return shown.strip(" \u2800\u3164\u200b") or person.partition(":")[2] or "someone"
 
 
@@ -65,7 +68,7 @@ def answer_words(question: Question, answer: Answer) -> str:
     elif (option := question.option(answer.chosen)) is not None and option.other:
         words = f"other: “{answer.text}”"
     else:
-        words = f"{answer.chosen}, {label_of(question, answer.chosen)}"
+        words = f"{answer.chosen}, {option.label if option is not None else ''}"
     if answer.via == "accept_recommendations_bulk":
         words += " (recommended)"
     return words if answer.note is None else f"{words} — note: “{answer.note}”"
@@ -93,19 +96,30 @@ def item_line(item: Item) -> str:
 # -- the round card ----------------------------------------------------------------------------------------------
 
 
-def example(items: Sequence[Item]) -> str:
+Asked = tuple[tuple[int, Question], ...]  # open questions with their numbers: what everybody is shown alike of them
+
+
+def _asked(round_: Round) -> Asked:
+    return tuple([(item.number, item.question) for item in round_.items if item.status == "open"])
+
+
+def _recommended(asked: Asked) -> int:
+    """How many of these questions have a recommendation."""
+    return len([question for _, question in asked if question.recommended is not None])
+
+
+def _example(asked: Asked) -> str:
     """A reply that answers these questions, built from them (RD-8)."""
     parts: list[str] = []
-    for index, item in enumerate(items[:3]):
-        question = item.question
+    for index, (number, question) in enumerate(asked[:3]):
         if question.form != "choice":
-            parts.append(f"{item.number}: your words")
+            parts.append(f"{number}: your words")
             continue
         letters = [o.key for o in question.options if not o.other]
         if index == 2 and question.other is not None:
-            parts.append(f"{item.number}: other (your words)")
+            parts.append(f"{number}: other (your words)")
         else:
-            parts.append(f"{item.number}: {letters[index % 2 if len(letters) > 1 else 0]}")
+            parts.append(f"{number}: {letters[index % 2 if len(letters) > 1 else 0]}")
     return ", ".join(parts)
 
 
@@ -118,19 +132,26 @@ OWN_WORDS = {
 }
 
 
-def how_to_answer(round_: Round, bulk: bool) -> str:
-    open_items = round_.open_items
-    accept = bulk and any(i.question.recommended for i in open_items)
-    if len(open_items) == 1 and open_items[0].question.form == "choice":
-        line = f"Answer with a letter, or “other:” and your words, e.g. {example(open_items)}"
-    elif len(open_items) == 1:
-        line = OWN_WORDS[open_items[0].question.form]
+def _how_to_answer(asked: Asked, bulk: bool) -> str:
+    accept = bulk and _recommended(asked)
+    if len(asked) != 1:
+        line = f"Answer in one line, e.g. {_example(asked)}"
+    elif (form := asked[0][1].form) == "choice":
+        line = f"Answer with a letter, or “other:” and your words, e.g. {_example(asked)}"
     else:
-        line = f"Answer in one line, e.g. {example(open_items)}"
+        line = OWN_WORDS[form]
     return f"{line} — or: accept recommendations" if accept else line
 
 
-@lru_cache(maxsize=2048)  # the same lines are drawn at every answer to another question of the round
+# What everybody is shown of the same questions is made once: a card is drawn again at every answer.
+
+
+@lru_cache(maxsize=512)
+def _head(title: str, purpose: str) -> tuple[Block, Block]:
+    return text(bold(title), kind="heading"), text(purpose)
+
+
+@lru_cache(maxsize=2048)
 def _question(question: Question, number: int) -> tuple[Block, ...]:
     def block(kind: Kind, *parts: str | Span, gap: bool = False) -> Block:
         return text(*parts, gap=gap, kind=kind, question=number)
@@ -148,24 +169,42 @@ def _question(question: Question, number: int) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
+@lru_cache(maxsize=256)  # each holds several questions
+def _hints(asked: Asked, count: int, bulk: bool) -> tuple[Block, ...]:
+    """How to answer what is still open of `count` questions, and which of it the buttons are for."""
+    how = text(_how_to_answer(asked, bulk), gap=True, kind="hint")
+    if count == 1:
+        return (how,)
+    number, first = asked[0]
+    return how, text(f"Buttons: {number} · {first.topic} ({number} of {count})", kind="hint")
+
+
+@lru_cache(maxsize=2048)
+def _letters(question: Question) -> tuple[tuple[str, str, str], ...]:
+    """Of each option its key, the label of its button, and the long label."""
+    found = []
+    for option in question.options:
+        mark = " ✅" if option.recommended else ""
+        names = ("Other…", "") if option.other else (f"{option.key}{mark}", f"{option.key} · {option.label}{mark}")
+        found.append((option.key, *names))
+    return tuple(found)
+
+
 def round_buttons(round_: Round, bulk: bool) -> tuple[tuple[Button, ...], ...]:
     """Buttons serve one question at a time, the first open one (RD-8). Nothing is pre-selected (RD-9)."""
+    return _buttons(round_, _asked(round_), bulk)
+
+
+def _buttons(round_: Round, asked: Asked, bulk: bool) -> tuple[tuple[Button, ...], ...]:
     rows: list[tuple[Button, ...]] = []
-    item = round_.open_items[0]
-    if item.question.form == "choice":
-        rows.append(
-            tuple(
-                Button(
-                    token=f"a:{round_.id}:{item.number}:{option.key}",
-                    label="Other…" if option.other else f"{option.key} ✅" if option.recommended else option.key,
-                    long="" if option.other else f"{option.key} · {option.label}{' ✅' * option.recommended}",
-                )
-                for option in item.question.options
-            )
-        )
-    elif item.question.form == "validate":
-        rows.append((Button(token=f"a:{round_.id}:{item.number}:+", label="Yes, that is right"),))
-    count = sum(1 for i in round_.open_items if i.question.recommended)
+    number, question = asked[0]
+    if question.form == "choice":
+        token = f"a:{round_.id}:{number}:"
+        row = [Button(token=f"{token}{key}", label=label, long=long) for key, label, long in _letters(question)]
+        rows.append(tuple(row))
+    elif question.form == "validate":
+        rows.append((Button(token=f"a:{round_.id}:{number}:+", label="Yes, that is right"),))
+    count = _recommended(asked)
     if bulk and count:
         counted = {1: "Accept the recommendation", 2: "Accept both recommendations"}
         label = counted.get(count, f"Accept all {count} recommendations")
@@ -207,17 +246,15 @@ def round_card(
     count = len(round_.items)
     noun = "question" if count == 1 else "questions"
     number = session.number if numbered else None
-    blocks = [text(bold(heading(round_, f"{count} {noun}", number)), kind="heading")]
-    if route_note:
-        blocks.append(text(route_note))
-    blocks.append(text(round_.purpose))
-    untouched = not any(i.status != "open" for i in round_.items)
+    title, purpose = _head(heading(round_, f"{count} {noun}", number), round_.purpose)
+    blocks = [title, text(route_note), purpose] if route_note else [title, purpose]
+    asked = _asked(round_)
+    untouched = len(asked) == count
     if round_.signals and untouched:
         points = sum(signal.points for signal in round_.signals)
         blocks.append(text(f"Ambiguity score: {points}"))
         blocks += [text(f"• {s.said} (+{s.points}; {shortened(s.evidence)})") for s in round_.signals]
-    settled = settled_words(session, round_.phase)
-    if settled and untouched and round_.trigger != "ambiguity":
+    if untouched and round_.trigger != "ambiguity" and (settled := settled_words(session, round_.phase)):
         known = "your message says it" if round_.phase is None else "it is settled"
         blocks.append(text(f"Not asked, because {known}: {settled}."))
     later = [d.topic for d in session.dropped if d.later and d.phase == round_.phase]
@@ -231,15 +268,10 @@ def round_card(
         else:
             blocks.append(text(item_line(item), gap=not folded, kind="answered", question=item.number))
             folded = True
-    open_items = round_.open_items
-    if not open_items:
+    if not asked:
         return Message(blocks=tuple(blocks))
-    blocks.append(text(how_to_answer(round_, bulk), gap=True, kind="hint"))
-    if count > 1:
-        first = open_items[0]
-        progress = f"Buttons: {first.number} · {first.question.topic} ({first.number} of {count})"
-        blocks.append(text(progress, kind="hint"))
-    rows = round_buttons(round_, bulk)
+    blocks += _hints(asked, count, bulk)
+    rows = _buttons(round_, asked, bulk)
     if route_note:
         rows = (*rows, (Button(token=f"e:{session.id}", label="Something else"),))
     return Message(blocks=tuple(blocks), buttons=rows, form=f"f:{round_.id}:{round_.revision}")
@@ -261,9 +293,9 @@ def moved_on(card: Message) -> Message:
 
 def compact_card(round_: Round, *, bulk: bool, lead: Sequence[str] = ()) -> Message:
     """An open round in few lines, for people who have seen it before: letters and labels, the same buttons."""
-    open_items = round_.open_items
+    asked = _asked(round_)
     blocks = [text(line) for line in lead]
-    count = f"{len(open_items)} of {len(round_.items)} open"
+    count = f"{len(asked)} of {len(round_.items)} open"
     blocks.append(text(bold(heading(round_, count)), kind="heading", gap=bool(lead)))
     for item in round_.items:
         question = item.question
@@ -276,12 +308,8 @@ def compact_card(round_: Round, *, bulk: bool, lead: Sequence[str] = ()) -> Mess
         options = [f"{o.key} {o.label}" + (" ✅" if o.recommended else "") for o in question.options]
         if options:
             blocks.append(text(" · ".join(options), kind="option", question=item.number))
-    blocks.append(text(how_to_answer(round_, bulk), gap=True, kind="hint"))
-    if len(round_.items) > 1:
-        first = open_items[0]
-        progress = f"Buttons: {first.number} · {first.question.topic} ({first.number} of {len(round_.items)})"
-        blocks.append(text(progress, kind="hint"))
-    return Message(blocks=tuple(blocks), buttons=round_buttons(round_, bulk))
+    blocks += _hints(asked, len(round_.items), bulk)
+    return Message(blocks=tuple(blocks), buttons=_buttons(round_, asked, bulk))
 
 
 def undo_row(round_: Round) -> tuple[tuple[Button, ...], ...]:
@@ -290,16 +318,16 @@ def undo_row(round_: Round) -> tuple[tuple[Button, ...], ...]:
 
 def still_open(round_: Round, bulk: bool) -> str:
     """`Still open: 2 (Databases). A–D, or accept recommendations.`"""
-    items = round_.open_items
-    names = ", ".join(f"{i.number} ({i.question.topic})" for i in items)
-    accept = bulk and any(i.question.recommended for i in items)
-    if len(items) == 1 and items[0].question.form == "choice":
-        keys = [o.key for o in items[0].question.options]
-        how = f"{keys[0]}–{keys[-1]}" + (", or accept recommendations" if accept else "")
-    elif len(items) == 1:
-        how = OWN_WORDS[items[0].question.form]
+    asked = _asked(round_)
+    names = ", ".join([f"{number} ({question.topic})" for number, question in asked])
+    accept = bulk and _recommended(asked)
+    if len(asked) != 1:
+        how = f"E.g. {_example(asked)}" + (" — or: accept recommendations" if accept else "")
+    elif (question := asked[0][1]).form == "choice":
+        how = f"{question.options[0].key}–{question.options[-1].key}"
+        how += ", or accept recommendations" if accept else ""
     else:
-        how = f"E.g. {example(items)}" + (" — or: accept recommendations" if accept else "")
+        how = OWN_WORDS[question.form]
     return f"Still open: {names}. {how}."
 
 
@@ -309,7 +337,7 @@ def still_open(round_: Round, bulk: bool) -> str:
 def closing_lines(round_: Round) -> list[str]:
     """Every question of a round that is over, with its answer or its end."""
     resolved = [i for i in round_.items if i.status == "resolved"]
-    taken = sum(1 for i in resolved if i.answer and i.answer.via == "accept_recommendations_bulk")
+    taken = len([i for i in resolved if i.answer and i.answer.via == "accept_recommendations_bulk"])
     count = f"{len(resolved)} answer" + ("" if len(resolved) == 1 else "s")
     if not taken:
         by_bulk = ""
@@ -329,12 +357,13 @@ def closing_lines(round_: Round) -> list[str]:
     return lines
 
 
-def closing(round_: Round, where: str, seconds: int) -> Message:
-    """The closing echo lists every answer beside its topic and carries Change (RD-16)."""
-    lines = closing_lines(round_)
+def closing(round_: Round, where: str, seconds: int, lead: Sequence[str] = ()) -> Message:
+    """The closing echo lists every answer beside its topic and carries Change (RD-16). `lead` goes before it."""
+    lines = [*lead, *closing_lines(round_)]
     wait = f" in {seconds} seconds" if seconds else ""
     lines.append(f"Goes to {where}{wait}. To change one: change {round_.items[0].number} to …")
-    return says(*lines, buttons=((Button(token=f"c:{round_.id}", label=CHANGE),),))
+    change = (Button(token=f"c:{round_.id}", label=CHANGE),)
+    return Message(blocks=tuple([text(line) for line in lines]), buttons=(change, *undo_row(round_)))
 
 
 def document_markdown(document: dict[str, Any], title: str) -> str:
@@ -367,23 +396,29 @@ def decision_words(entry: dict[str, Any]) -> str:
     chosen = entry["chosen"]
     words = "" if entry["chosen_text"] is None else f"“{' '.join(entry['chosen_text'].split())}”"
     if chosen is not None:
-        label = next((o["label"] for o in entry["options"] if o["key"] == chosen), "")
-        words = f"{chosen}, other: {words}" if words else f"{chosen}, {label}"
+        labels = [option["label"] for option in entry["options"] if option["key"] == chosen]
+        words = f"{chosen}, other: {words}" if words else f"{chosen}, {labels[0] if labels else ''}"
     note = entry["user_note"]
     return words if note is None else f"{words} (note: “{' '.join(note.split())}”)"
 
 
-def with_document(document: dict[str, Any], title: str, words: str) -> Message:
+_JSON = json.JSONEncoder(ensure_ascii=False, check_circular=False)  # a document is a tree
+
+
+def with_document(
+    document: dict[str, Any], title: str, words: str, buttons: tuple[tuple[Button, ...], ...] = ()
+) -> Message:
     """A few words and the document of a session, as Markdown and JSON."""
     session = document["session"]
     return Message(
         blocks=(text(words),),
+        buttons=buttons,
         files=(
             File(name=f"{session}.md", media="text/markdown", content=document_markdown(document, title)),
             File(
                 name=f"{session}.json",
                 media="application/json",
-                content=json.dumps(document, ensure_ascii=False),
+                content=_JSON.encode(document),
             ),
         ),
     )

@@ -56,14 +56,12 @@ _folded = lru_cache(maxsize=4096)(fold)  # for words and phrases, which come aga
 
 def words(text: str) -> tuple[Word, ...]:
     """The words of `text`, folded one by one so that their places in the original are known."""
+    if text.isascii():  # nothing invisible in it, and folding changes no length
+        return tuple([Word(m.group(), m.start(), m.end()) for m in _PLAIN_WORD.finditer(text.lower())])
     return tuple(_cut(text))
 
 
 def _cut(text: str) -> Iterator[Word]:
-    if text.isascii():  # nothing invisible in it, and folding changes no length
-        for found in _PLAIN_WORD.finditer(text):
-            yield Word(found.group().lower(), *found.span())
-        return
     # Folding can change lengths (ﬁ, ß), so it happens per word; only invisible characters glue words together.
     shown = "".join(" " if unicodedata.category(c) == "Cs" else c for c in text)
     joined = [(i, c) for i, c in enumerate(shown) if unicodedata.category(c) != "Cf"]
@@ -74,7 +72,9 @@ def _cut(text: str) -> Iterator[Word]:
 
 
 def plain_words(text: str) -> tuple[str, ...]:
-    return tuple(word.text for word in words(text))
+    if text.isascii():
+        return tuple(_PLAIN_WORD.findall(text.lower()))
+    return tuple([word.text for word in words(text)])
 
 
 def spaceless(text: str) -> bool:

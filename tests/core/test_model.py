@@ -7,7 +7,8 @@ import pickle
 import pytest
 from pydantic import BaseModel, ValidationError
 
-from bot.core.model import Material, MessageRef, Person
+from bot.core.effects import Block, Message, Span
+from bot.core.model import Grounding, Material, MessageRef, Option, Person, Question
 
 
 def test_a_changed_copy_equals_the_value_made_so() -> None:
@@ -32,3 +33,27 @@ def test_copies_are_as_those_of_pydantic(value: BaseModel) -> None:
             assert ours.model_extra is theirs.model_extra is None
     with pytest.raises(ValidationError):
         value.model_copy().__setattr__("name", "Eve")
+
+
+def test_a_value_made_of_its_fields_is_checked_like_any_other() -> None:
+    made = Block.made_of({"spans": ({"text": "a"}, Span(text="b", style="bold")), "gap": True})
+    assert made == Block(spans=(Span(text="a"), Span(text="b", style="bold")), gap=True)
+    assert made.model_fields_set == {"spans", "gap"}
+    assert made.spans[0].model_fields_set == {"text"}
+    assert Message.made_of({"blocks": [made]}) == Message(blocks=(made,))
+    for wrong in ({}, {"spans": "words"}, {"spans": (), "kind": "shout"}, {"spans": (), "spare": 1}):
+        with pytest.raises(ValidationError):
+            Block.made_of(wrong)
+
+
+def test_questions_are_the_same_key_exactly_where_they_are_equal() -> None:
+    """What is prepared of a question is looked up by it; one that was read from a store finds the same."""
+    options = (Option(key="A", label="One", recommended=True), Option(key="B", label="Two"))
+    grounding = Grounding(kind="convention", reference="a")
+    question = Question(id="q", topic="Which", why="It decides.", options=options, grounding=grounding)
+    known = {question: 1}
+    assert known[Question.model_validate_json(question.model_dump_json())] == 1
+    for change in ({"text": "Which one?"}, {"options": options[:1]}, {"rationale": "so"}, {"topic": "What"}):
+        assert question.model_copy(update=change) not in known
+    assert (question.recommended, question.option("B"), question.option("C")) == (options[0], options[1], None)
+    assert question.other is None

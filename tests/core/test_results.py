@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.core.capture import round_result
+from bot.core.capture import clarification, decision, exported, round_result
 from bot.core.effects import Say
 from bot.core.events import MessageReceived, TimerDue
 from bot.core.model import MessageRef, Option, Question
@@ -84,6 +84,20 @@ def test_a_round_result_has_the_counts_and_names_of_its_source(book) -> None:
     assert [c["chosen_via"] for c in result["clarifications"]] == ["user_response"] + 2 * [
         "accept_recommendations_bulk"
     ]
+
+
+def test_a_document_and_an_export_say_the_same_of_a_decision(book) -> None:
+    """CA-1: the names, their order and what they hold."""
+    talk = Talk(book)
+    talk.says("lit-review this")
+    talk.says("1: A, 2: other (arXiv alone), rest default")
+    assert talk.state is not None
+    session = talk.state.sessions[-1]
+    for item in session.rounds[0].items:
+        assert item.answer is not None
+        record = clarification(session, session.rounds[0], item, "chat")
+        told = decision(session, session.rounds[0], item, "chat")
+        assert json.dumps(told) == json.dumps(exported(record, item.answer.at))
 
 
 def test_a_round_with_something_open_is_not_ready(book) -> None:

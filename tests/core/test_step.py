@@ -17,7 +17,7 @@ from bot.core import events, model, policies, state
 from bot.core.codec import decode_envelope, decode_state, encode_envelope, encode_state
 from bot.core.effects import Audit, Clarification, Say, Step
 from bot.core.events import BotAway, DeliveryFailed, Envelope, MessageReceived, PlaceLost, PlaceRestored
-from bot.core.flows import intake
+from bot.core.flows import recording
 from bot.core.model import MessageRef, Place
 from bot.core.replies import reading
 from bot.core.state import Ancient, Conversation
@@ -373,7 +373,7 @@ def test_bulk_never_takes_what_is_answered() -> None:
     )
     turn = Turn(before=before, envelope=envelope, book=book())
     session = before.sessions[0]
-    intake.record(turn, session, session.rounds[0], {}, (1, 2), person("ana"), MessageRef(id="u9", quote="x"))
+    recording.record(turn, session, session.rounds[0], {}, (1, 2), person("ana"), MessageRef(id="u9", quote="x"))
     assert [(r.question, r.chosen) for r in turn.records if isinstance(r, Clarification)] == [("databases", "A")]
 
 

@@ -69,10 +69,10 @@ def test_the_second_half_of_a_double_click_does_not_answer_the_next_question(boo
     round_ = talk.state.active
     first = talk.taps(f"a:{round_}.1:1:A", timedelta(seconds=5))
     assert clarified(first) == ["years"]
-    again = talk.taps(f"a:{round_}.1:1:A", timedelta(milliseconds=120))
+    again = talk.taps(f"a:{round_}.1:1:A", timedelta(milliseconds=500))
     assert clarified(again) == []
     assert again.outcome == "accepted"
-    second = talk.taps(f"a:{round_}.1:2:A", timedelta(milliseconds=250))
+    second = talk.taps(f"a:{round_}.1:2:A", timedelta(milliseconds=400))  # of the tap that recorded nothing
     assert clarified(second) == []
     assert second.outcome == "refused"
     assert second.reply is not None
@@ -97,3 +97,16 @@ def test_taps_are_answered_by_the_card_and_a_notice_not_by_messages(book: Book) 
     made = talk.taps(f"a:{talk.state.active}.1:1:A", timedelta(seconds=5))
     assert [effect for effect in made.effects if isinstance(effect, Say)] == []
     assert made.reply is not None
+
+
+@pytest.mark.parametrize("now", [{"outside": True}, {"kind": "app"}])
+def test_whoever_asked_answers_as_a_person_of_the_place_alone(book: Book, now: dict[str, object]) -> None:
+    """RD-12: also of the requester the platform's latest word counts."""
+    talk = Talk(book)
+    talk.says("lit-review this")
+    assert talk.state is not None
+    token = f"a:{talk.state.active}.1:1:A"
+    ref = MessageRef(id="tap", quote="A", card="m1")
+    made = talk.happen(ButtonPressed(person=ANA.model_copy(update=now), token=token, label="A", ref=ref))
+    assert (made.outcome, clarified(made)) == ("refused", [])
+    assert clarified(talk.taps(token, timedelta(seconds=5))) == ["years"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from bot.core import scope, view
-from bot.core.flows import disputing, handover, intake
+from bot.core.flows import disputing, handover, intake, recording
 from bot.core.model import Answer, MessageRef, Person
 from bot.core.replies.reading import ItemReading, Reading
 from bot.core.state import Amend, Ended, Round, Session
@@ -53,9 +53,9 @@ def propose(
     lines: list[str] = [f"{e.item}: {e.message}" if e.item != "?" else e.message for e in reading.errors]
     for number, item_reading in sorted(reading.answers.items()):
         item = round_.item(number)
-        if item is None or item_reading.key == "skip" or intake.wordless(item.question, item_reading):
+        if item is None or item_reading.key == "skip" or recording.wordless(item.question, item_reading):
             continue
-        answer = intake.answer_from(item.question, item_reading, "user_response", person, ref, turn)
+        answer = recording.answer_from(item.question, item_reading, "user_response", person, ref, turn)
         if item.answer is not None and item.status == "resolved":
             if disputing.same(item.answer, answer):
                 lines.append(f"{number} is {view.answer_words(item.question, answer)} already.")
@@ -114,7 +114,7 @@ def decide(turn: Turn, ask: Amend, choice: str, person: Person, proof: MessageRe
             continue
         was = view.answer_words(item.question, item.answer) if item.answer else view.ENDS.get(item.status, "open")
         proven = answer.model_copy(update={"ref": proof, "at": turn.at})
-        session, round_ = intake.resolve(turn, session, round_, item, proven, "answer.amended")
+        session, round_ = recording.resolve(turn, session, round_, item, proven, "answer.amended")
         lines.append(f"{number} was {was}, is now {view.answer_words(item.question, proven)}.")
     send_again(turn, session, round_, lines)
 

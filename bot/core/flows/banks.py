@@ -44,4 +44,4 @@ def look_again(turn: Turn, session: Session) -> Session:
         for q in built.asked
         if q.id not in known
     )
-    return turn.put(session.model_copy(update={"dropped": (*carried, *fresh, *built.dropped)}))
+    return turn.put(session, dropped=(*carried, *fresh, *built.dropped))

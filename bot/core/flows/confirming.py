@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from bot.core import view
 from bot.core.capture import confirmed, quote
-from bot.core.flows import amending, disputing, intake, opening, replying, several, spec_ways
+from bot.core.flows import amending, disputing, intake, opening, recording, replying, several, spec_ways
 from bot.core.flows.words import words_of, yes_or_no
 from bot.core.model import Answer, MessageRef, Person
 from bot.core.own_words import only_marked, unquoted
@@ -148,7 +148,7 @@ def _conflict(turn: Turn, ask: SettleConflict, choice: str, person: Person, proo
         switched=switched,
         user_message_ref=proof.id,
     )
-    done = intake.Recorded()
+    done = recording.Recorded()
     if switched:
         was = view.answer_words(item.question, item.answer) if item.answer else "open"
         fresh = round_.item(item.number)
@@ -156,7 +156,7 @@ def _conflict(turn: Turn, ask: SettleConflict, choice: str, person: Person, proo
         event = "answer.amended" if session.stage.kind == "ended" else "answer.replaced"
         both = f'{rival.ref.quote}", settled by {proof.id}: "{person.name} chose it'
         settled = rival.model_copy(update={"ref": rival.ref.model_copy(update={"quote": both})})
-        session, round_ = intake.resolve(turn, session, round_, fresh, settled, event)
+        session, round_ = recording.resolve(turn, session, round_, fresh, settled, event)
         done.replaced.append(f"{item.number} was {was}, is now {view.answer_words(item.question, rival)}.")
         done.lines = list(done.replaced)
     else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.core import view
 from bot.core.events import MessageDeleted, MessageEdited
-from bot.core.flows import amending, disputing, intake, opening, putting_off, replying, several
+from bot.core.flows import amending, disputing, intake, opening, putting_off, recording, replying, several
 from bot.core.model import Person
 from bot.core.moments.wish import Wish
 from bot.core.replies.reading import ItemReading, Reading
@@ -122,7 +122,7 @@ def edited(turn: Turn, event: MessageEdited) -> None:
         turn.tell(*problems, "What was recorded before stays.", session=session, round_=round_)
         return
     explicit = {n: r for n, r in changed.items() if n not in taken}  # the rest was never named in the new text (CA-3)
-    session, round_, done = intake.record(turn, session, round_, explicit, (*fresh, *taken), person, event.ref)
+    session, round_, done = recording.record(turn, session, round_, explicit, (*fresh, *taken), person, event.ref)
     intake.echo(turn, session, round_, done, reading)
 
 
@@ -146,9 +146,9 @@ def _changes(turn: Turn, round_: Round, reading: Reading, event: MessageEdited) 
     changed = {}
     for number, item_reading in said.items():
         item = round_.item(number)
-        if item is None or intake.wordless(item.question, item_reading):
+        if item is None or recording.wordless(item.question, item_reading):
             continue
-        answer = intake.answer_from(item.question, item_reading, "user_response", event.person, event.ref, turn)
+        answer = recording.answer_from(item.question, item_reading, "user_response", event.person, event.ref, turn)
         if item.status != "resolved" or item.answer is None or not disputing.same(item.answer, answer):
             changed[number] = item_reading
     return changed
@@ -206,8 +206,8 @@ def _said_before(turn: Turn, round_: Round, number: int, said: ItemReading, even
     item = round_.item(number)
     if item is None:
         return False
-    answer = intake.answer_from(item.question, said, "user_response", event.person, event.ref, turn)
-    return item.said.get(event.message) == intake.fingerprint(answer)
+    answer = recording.answer_from(item.question, said, "user_response", event.person, event.ref, turn)
+    return item.said.get(event.message) == recording.fingerprint(answer)
 
 
 def deleted(turn: Turn, event: MessageDeleted) -> None:
@@ -229,7 +229,7 @@ def _mark(turn: Turn, session: Session, round_: Round, numbers: list[int]) -> No
             continue
         ref = item.answer.ref.model_copy(update={"deleted_at": turn.at})
         answer = item.answer.model_copy(update={"ref": ref})
-        session, round_ = intake.remark(turn, session, round_, item, answer, "answer.message_deleted")
+        session, round_ = recording.remark(turn, session, round_, item, answer, "answer.message_deleted")
     if answer is None:
         turn.ignore("the deletion is known already")
         return

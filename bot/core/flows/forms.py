@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from bot.core import view
 from bot.core.effects import Field, FormView, Reply
 from bot.core.events import FormField, FormSubmitted
-from bot.core.flows import intake
+from bot.core.flows import intake, recording
 from bot.core.flows.disputing import same
 from bot.core.model import Person
 from bot.core.replies.reading import ItemReading
@@ -90,7 +90,7 @@ def submitted(turn: Turn, event: FormSubmitted) -> None:
         words = "Nothing here differs from what is recorded." if held else "Nothing is filled in yet."
         _refused(turn, event, "an empty form", words)
         return
-    session, round_, done = intake.record(turn, session, round_, readings, (), event.person, event.ref)
+    session, round_, done = recording.record(turn, session, round_, readings, (), event.person, event.ref)
     turn.reply = Reply(text=" ".join(done.lines) or "Passed on to the requester.")
     intake.echo(turn, session, round_, done, None)
 
@@ -126,7 +126,7 @@ def _unchanged(turn: Turn, item: Item, reading: ItemReading, event: FormSubmitte
     held = item.answer
     if held is None or held.by != event.person.id:
         return False
-    return same(held, intake.answer_from(item.question, reading, "user_response", event.person, event.ref, turn))
+    return same(held, recording.answer_from(item.question, reading, "user_response", event.person, event.ref, turn))
 
 
 def _refused(turn: Turn, event: FormSubmitted, reason: str, words: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from bot.core.events import MessageReceived
-from bot.core.flows import handover, idle, intake, replying, threads
+from bot.core.flows import handover, idle, intake, recording, replying, threads
 from bot.core.flows.asked_for import request_in
 from bot.core.flows.words import pleasantry
 from bot.core.model import MessageRef
@@ -45,7 +45,7 @@ def _during_grace(turn: Turn, session: Session, round_: Round, event: MessageRec
     """What can be said about answers that are about to be handed over. False when it is about something else."""
     reading = replying.read(turn, round_, event.text, event.decoded)
     if reading.answers and reading.shaped:
-        session, round_, done = intake.record(turn, session, round_, reading.answers, (), event.person, ref)
+        session, round_, done = recording.record(turn, session, round_, reading.answers, (), event.person, ref)
         intake.echo(turn, session, round_, done, reading)
         return True
     if reading.kind == "cancel":
@@ -55,7 +55,7 @@ def _during_grace(turn: Turn, session: Session, round_: Round, event: MessageRec
         return False
     problems = [f"{e.item}: {e.message}" if e.item != "?" else e.message for e in reading.errors]
     until = turn.at + LONGER
-    turn.put(session.model_copy(update={"stage": Closing(until=until)}))
+    turn.put(session, stage=Closing(until=until))
     turn.timer(f"grace:{session.id}", until)
     if reading.kind == "question_back":
         replying.explain(turn, session, round_, reading)

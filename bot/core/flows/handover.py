@@ -30,13 +30,14 @@ def title(turn: Turn, session: Session) -> str:
 
 def hand_over(turn: Turn, session: Session, lead: str = "", buttons: tuple[tuple[Button, ...], ...] = ()) -> Session:
     """End the session as completed and give its document to the person."""
-    session = turn.put(session.model_copy(update={"stage": Ended(how="completed", at=turn.at)}))
+    session = turn.put(session, stage=Ended(how="completed", at=turn.at))
     made = turn.document(session)
     words = lead or f"Handed to {destination(session)}."
-    message = view.with_document(made, title(turn, session), words)
-    if session.spec is not None:
-        message = spec_record.message(session, turn.surface, words)
-    turn.say(message.model_copy(update={"buttons": buttons}), session=session)
+    if session.spec is None:
+        message = view.with_document(made, title(turn, session), words, buttons)
+    else:
+        message = spec_record.message(session, turn.surface, words).model_copy(update={"buttons": buttons})
+    turn.say(message, session=session)
     turn.audit("session.completed", session, workflow=session.workflow, clarifications=len(made["clarifications"]))
     turn.clear_timer(f"grace:{session.id}")
     turn.drop_pending(session=session.id, disputes=False)
@@ -53,7 +54,7 @@ def end(turn: Turn, session: Session, how: Literal["cancelled", "replaced"], per
         round_ = round_.model_copy(update={"items": items, "closed_at": turn.at})
         session = turn.put_round(session, round_)
         turn.redraw(round_.card, view.round_card(session, round_, bulk=False), session, round_)
-    session = turn.put(session.model_copy(update={"stage": Ended(how=how, at=turn.at)}))
+    session = turn.put(session, stage=Ended(how=how, at=turn.at))
     turn.audit(f"session.{how}", session, person, reason=reason)
     turn.clear_timer(f"grace:{session.id}")
     turn.drop_pending(session=session.id)
@@ -65,8 +66,9 @@ def end(turn: Turn, session: Session, how: Literal["cancelled", "replaced"], per
 def again(turn: Turn, session: Session, lead: str) -> None:
     """The result once more, as it was handed over."""
     words = f"{lead} Handed to {destination(session)}."
-    message = view.with_document(turn.document(session), title(turn, session), words)
-    if session.spec is not None:
+    if session.spec is None:
+        message = view.with_document(turn.document(session), title(turn, session), words)
+    else:
         message = spec_record.message(session, turn.surface, words)
     turn.say(message, session=session)
 

@@ -50,7 +50,7 @@ def logged(
         turn.audit("injection_incident", session, person, source=claim.where, words=quote(claim.words))
     if found and session.spec is not None:
         spec = session.spec.model_copy(update={"incidents": session.spec.incidents + len(found)})
-        session = turn.put(session.model_copy(update={"spec": spec}))
+        session = turn.put(session, spec=spec)
     if found and told:
         turn.tell(
             f"⚠ {found[0].where} says “{quote(found[0].words)}”. That decides nothing here: "

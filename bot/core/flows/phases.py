@@ -39,7 +39,7 @@ class Ahead(NamedTuple):
 
 
 def keep(turn: Turn, session: Session, spec: Spec, **more: Any) -> Session:
-    return turn.put(session.model_copy(update={"spec": spec, **more}))
+    return turn.put(session, spec=spec, **more)
 
 
 def deferred(session: Session) -> tuple[Dropped, ...]:
@@ -99,7 +99,7 @@ def answered(turn: Turn, session: Session, round_: Round, lead: Sequence[str]) -
     """Every question of the round has ended: echo all of it (RD-16), and wait. Called by `intake.close`."""
     already = round_.closed_at is not None
     round_ = round_.model_copy(update={"closed_at": turn.at})
-    session = turn.put_round(session.model_copy(update={"stage": Between()}), round_)
+    session = turn.put_round(session, round_, stage=Between())
     last = max((i.answer for i in round_.items if i.answer is not None), key=lambda a: a.at, default=None)
     told: tuple[str, ...] = ()
     if last is not None:

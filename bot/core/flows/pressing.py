@@ -14,6 +14,7 @@ from bot.core.flows import (
     intake,
     opening,
     putting_off,
+    recording,
     settings,
     spec_words,
     undoing,
@@ -150,13 +151,17 @@ def _answer(turn: Turn, rest: str, event: ButtonPressed) -> None:
         turn.notice(f"That was quick: please look at question {item.number} first. Nothing recorded.")
         return
     round_ = round_.model_copy(update={"tapped": (event.person.id, item.number, turn.at)})
-    session = turn.put_round(session, round_)
     option = item.question.option(key)
     if option is not None and option.other:
+        session = turn.put_round(session, round_)
         _describe(turn, session, round_, item, event.person)
         return
     reading = ItemReading(key="confirm" if key == "+" else key)
-    session, round_, done = intake.record(turn, session, round_, {item.number: reading}, (), event.person, event.ref)
+    session, round_, done = recording.record(
+        turn, session, round_, {item.number: reading}, (), event.person, event.ref
+    )
+    if session.round is not round_:  # nothing was recorded
+        session = turn.put_round(session, round_)
     turn.notice(" ".join(done.lines) or "Passed on to the requester.")
     intake.echo(turn, session, round_, done, None, tapped=True)
 
@@ -180,7 +185,7 @@ def _describe(turn: Turn, session: Session, round_: Round, item: Item, person: P
         turn.notice(f"To put it in your own words: change {item.number} to other (your words)")
         return
     stage = Asking(describing={**session.stage.describing, person.id: item.number})
-    session = turn.put(session.model_copy(update={"stage": stage}))
+    session = turn.put(session, stage=stage)
     words = item.model_copy(update={"answer": None})
     form = forms.form_of(round_, person, (words,))
     chosen = form.fields[0].model_copy(update={"chosen": item.question.other.key if item.question.other else None})
@@ -217,7 +222,7 @@ def _accept_all(turn: Turn, rest: str, event: ButtonPressed) -> None:
         turn.notice("These questions need your own words; there is nothing to accept in bulk.")
         return
     numbers = tuple(i.number for i in round_.open_items if i.question.recommended)
-    session, round_, done = intake.record(turn, session, round_, {}, numbers, event.person, event.ref)
+    session, round_, done = recording.record(turn, session, round_, {}, numbers, event.person, event.ref)
     turn.notice(f"Accepted: {len(done.resolved)}." if done.resolved else "Nothing was open to accept.")
     intake.echo(turn, session, round_, done, None, tapped=True)
 

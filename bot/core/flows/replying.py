@@ -12,7 +12,7 @@ from bot.core.circle import entry
 from bot.core.effects import Message, Span
 from bot.core.elsewhere import held
 from bot.core.events import MessageReceived
-from bot.core.flows import handover, intake, putting_off, undoing
+from bot.core.flows import handover, intake, putting_off, recording, undoing
 from bot.core.model import MessageRef, Person, Question
 from bot.core.moments.wish import Wish, moment_in
 from bot.core.own_words import code_in
@@ -112,7 +112,7 @@ def answered(
         turn.tell(
             "These questions have no recommendations to accept in bulk; each needs your words.", session=session
         )
-    session, round_, done = intake.record(turn, session, round_, reading.answers, accepted, person, ref)
+    session, round_, done = recording.record(turn, session, round_, reading.answers, accepted, person, ref)
     words = [n for n in done.resolved if (i := round_.item(n)) and i.question.form != "choice"] if turn.shared else []
     left = [n for n in done.resolved if n in accepted] if reading.delegation else []
     if words or left:

@@ -10,7 +10,7 @@ from bot.core import view
 from bot.core.capture import quote
 from bot.core.elsewhere import OpenQuestion, OpenRound
 from bot.core.events import Forwarded, MessageReceived
-from bot.core.flows import changing_closed, intake, replying
+from bot.core.flows import changing_closed, intake, recording, replying
 from bot.core.flows.within_reach import Found, find, name_of, unknown
 from bot.core.model import MessageRef, Person
 from bot.core.replies import read_reply
@@ -170,7 +170,7 @@ def _meant(turn: Turn, one: OpenRound, words: str) -> Meant:
     slots = tuple(replying.slot(q.number, q.question, q.held) for q in one.questions)
     reading = read_reply(words, slots, turn.book.phrases, decoded=True)
     asked = {q.number: q.question for q in one.questions}
-    said = {n: item for n, item in reading.answers.items() if n in asked and not intake.wordless(asked[n], item)}
+    said = {n: item for n, item in reading.answers.items() if n in asked and not recording.wordless(asked[n], item)}
     reading = reading.model_copy(update={"answers": said})
     if not one.bulk and reading.accepted:
         reading = reading.model_copy(update={"accepted": ()})

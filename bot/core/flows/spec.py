@@ -87,11 +87,7 @@ def show(turn: Turn, session: Session, waits: str, card: Callable[[Session], Mes
     """Put a card that waits for a person's word; `card` draws the session."""
     name = f"{session.id}.w{turn.state.revision + 1}.{len(turn.effects)}"
     session = turn.put(
-        session.model_copy(
-            update={
-                "stage": Between.model_validate({"waits": waits, "card": name, "after": turn.state.newest, **stage})
-            }
-        )
+        session, stage=Between.model_validate({"waits": waits, "card": name, "after": turn.state.newest, **stage})
     )
     turn.say(card(session), card=name, about=session.id, session=session)
     return session
@@ -113,7 +109,7 @@ def surface(turn: Turn, session: Session, trigger: Trigger, found: Score | None 
     settled = (*(s for s in session.settled if s.phase != spec.phase), *built.settled)
     dropped = (*(d for d in session.dropped if d.phase != spec.phase), *built.dropped)
     settled = tuple(s for s in settled if s.phase != spec.phase or s.question not in just_said)
-    session = turn.put(session.model_copy(update={"settled": settled, "dropped": dropped}))
+    session = turn.put(session, settled=settled, dropped=dropped)
     nth = len(rounds_of(session, spec.phase)) + 1
     of_phase: dict[str, Any] = {
         "phase": spec.phase,
@@ -154,9 +150,7 @@ def _settled_round(turn: Turn, session: Session, of_phase: dict[str, Any]) -> Se
         "card": name, "opened_at": turn.at, "after": turn.state.newest, **of_phase,
     }  # fmt: skip
     round_ = Round.model_validate(made)
-    session = turn.put(
-        session.model_copy(update={"stage": Between(waits="settled", card=name), "rounds": (*session.rounds, round_)})
-    )
+    session = turn.put(session, stage=Between(waits="settled", card=name), rounds=(*session.rounds, round_))
     intake.surfaced(turn, session, round_)
     card = spec_view.settled_card(session, view.heading(round_, ""))
     turn.say(card, card=name, session=session, round_=round_)

@@ -62,7 +62,7 @@ def said(turn: Turn, session: Session, text: str, person: Person, ref: MessageRe
         turn.tell("That does not say what it is about.", ASK, session=session)
     else:
         request = session.request.model_copy(update={"text": words, "ref": ref})
-        _named(turn, turn.put(session.model_copy(update={"request": request})), person, ref)
+        _named(turn, turn.put(session, request=request), person, ref)
 
 
 def is_request(words: str, book: PhraseBook) -> bool:

@@ -205,7 +205,7 @@ def _jump(turn: Turn, session: Session, rest: str, person: Person, ref: MessageR
     if left_out:
         named = ", ".join(phase(n).name for n in left_out)
         turn.tell(f"Jumped over, and still to be done before the end: {named}.", session=session)
-    session = turn.put(session.model_copy(update={"stage": Between()}))
+    session = turn.put(session, stage=Between())
     spec.start(turn, session, number, person, ref)
 
 

@@ -53,7 +53,7 @@ def reconfirm(turn: Turn, session: Session, said: str, word: str | None, person:
         turn.tell("That is the scope already; write y to confirm it.", session=session)
         return
     if not found.because:
-        turn.put(session.model_copy(update={"stage": Between(waits="rationale", changes=changes)}))
+        turn.put(session, stage=Between(waits="rationale", changes=changes))
         turn.tell(
             *(f"{SCOPE_FIELDS[c.field]}: {c.was} → {c.to}." for c in changes),
             "Why? One sentence; it goes into the record.",
@@ -67,7 +67,7 @@ def rationale(turn: Turn, session: Session, stage: Between, said: str, person: P
     """The reason of a change that was described without one."""
     book = turn.book.phrases
     if yes_or_no(said, book) == "no" or said.casefold().strip(" .!") in ("cancel", "never mind"):
-        session = turn.put(session.model_copy(update={"stage": Between()}))
+        session = turn.put(session, stage=Between())
         turn.tell("Nothing is changed.", session=session)
         spec.ask_scope(turn, session)
         return
@@ -111,7 +111,7 @@ def rerun(turn: Turn, session: Session, said: str, word: str | None, person: Per
         number = next((n for n in doubtful if phase(n).name.casefold() in said.casefold()), None)
     if number in doubtful and number is not None:
         spec_steps.close_card(turn, session, f"✔ {spec_view.name_of(number)} again.")
-        session = turn.put(session.model_copy(update={"stage": Between()}))
+        session = turn.put(session, stage=Between())
         spec.start(turn, session, number, person, ref)
     elif word == "no" or said == "n" or carries_on(said, turn.book.phrases):
         spec_steps.close_card(turn, session, "✔ Left as it is.")

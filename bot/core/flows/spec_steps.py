@@ -189,10 +189,10 @@ def way_out(turn: Turn, session: Session, choice: str, person: Person, ref: Mess
         session = turn.put_round(session, session.round.model_copy(update={"escalated": False}))
     spec_flow.phase_audit(turn, session, "clarification_escalation", person, ref, way=kind, words=ref.quote)
     if kind == "rerun":
-        session = turn.put(session.model_copy(update={"stage": Between()}))
+        session = turn.put(session, stage=Between())
         return spec_flow.start(turn, session, spec.phase - 1, person, ref)
     if kind == "revise":
-        session = turn.put(session.model_copy(update={"stage": Between(waits="input")}))
+        session = turn.put(session, stage=Between(waits="input"))
         turn.tell(INPUT, session=session)
         return session
     return _carry(turn, session, person, ref)

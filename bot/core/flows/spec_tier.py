@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.core import scope, spec_view, view
 from bot.core.capture import reference
-from bot.core.flows import intake, phases, spec, spec_steps
+from bot.core.flows import intake, phases, recording, spec, spec_steps
 from bot.core.flows.banks import look_again
 from bot.core.model import MessageRef, Person
 from bot.core.replies.reading import ItemReading
@@ -49,7 +49,7 @@ def set_tier(turn: Turn, session: Session, rest: str, person: Person, ref: Messa
         )
         return
     reading = {item.number: ItemReading(key=option.key)}  # the question is on the table: this is its answer
-    session, round_, done = intake.record(turn, session, round_, reading, (), person, ref)
+    session, round_, done = recording.record(turn, session, round_, reading, (), person, ref)
     intake.echo(turn, session, round_, done, None)
 
 

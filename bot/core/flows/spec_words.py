@@ -11,6 +11,7 @@ from bot.core.flows import (
     intake,
     phases,
     putting_off,
+    recording,
     replying,
     spec,
     spec_beginning,
@@ -124,7 +125,7 @@ def _crossed(turn: Turn, session: Session, stage: Between, event: MessageReceive
 
 def _files(turn: Turn, session: Session, event: MessageReceived) -> Session:
     request = session.request.model_copy(update={"materials": (*session.request.materials, *event.materials)})
-    return turn.put(session.model_copy(update={"request": request}))
+    return turn.put(session, request=request)
 
 
 def _forwarded(turn: Turn, session: Session, event: MessageReceived) -> None:
@@ -132,7 +133,7 @@ def _forwarded(turn: Turn, session: Session, event: MessageReceived) -> None:
     name = f"forwarded from {event.forwarded}: {view.shortened(event.text)}"
     material = Material(kind="named", name=name, caption=event.text or None)
     request = session.request.model_copy(update={"materials": (*session.request.materials, material)})
-    session = turn.put(session.model_copy(update={"request": request}))
+    session = turn.put(session, request=request)
     if yes_or_no(event.text, turn.book.phrases) is not None or carries_on(event.text, turn.book.phrases):
         turn.audit("injection_incident", session, event.person, source=event.forwarded, words=event.ref.quote)
     session = injection.note(turn, session, event.person, "", (material,), told=False)
@@ -198,7 +199,7 @@ def _going(
     if round_ is not None and round_.items and event is not None:
         reading = replying.read(turn, round_, said, event.decoded)
         if reading.answers and reading.shaped:
-            session, round_, done = intake.record(turn, session, round_, reading.answers, (), person, ref)
+            session, round_, done = recording.record(turn, session, round_, reading.answers, (), person, ref)
             intake.echo(turn, session, round_, done, reading)
             return
         if reading.kind == "question_back" and reading.asked_about:

@@ -45,7 +45,7 @@ def undo(turn: Turn, session: Session, round_: Round, person: Person) -> Session
     round_ = round_.model_copy(
         update={"items": items, "undo": (), "undo_by": None, "closed_at": None, "bulk_used": bulk}
     )
-    session = turn.put_round(session.model_copy(update={"stage": Asking()}), round_)
+    session = turn.put_round(session, round_, stage=Asking())
     turn.clear_timer(f"grace:{session.id}")
     intake.show_card(turn, session, round_)
     turn.tell(

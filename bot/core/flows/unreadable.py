@@ -29,7 +29,7 @@ def received(turn: Turn, event: MessageReceived, session: Session | None, direct
     if session is not None and event.materials and intake.may_answer(turn, session, event.person) is None:
         request = session.request
         kept = request.model_copy(update={"materials": (*request.materials, *event.materials)})
-        session = turn.put(session.model_copy(update={"request": kept}))
+        session = turn.put(session, request=kept)
         names = ", ".join(material.name for material in event.materials)
     if _told(turn, event.person.id):
         turn.ignore("answered already")
