@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from storage.copy import PORTION, Shape, Values
+from storage.copy import PORTION, Shape, Values, shapes
 from storage.postgres_errors import DATABASE, unavailable
 from storage.postgres_link import connect, end
 from storage.postgres_url import target
@@ -14,6 +14,18 @@ from storage.postgres_url import target
 READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 # Locked for others: a worker that starts meanwhile waits, and writes into the filled database.
 WRITE = "BEGIN; SET LOCAL synchronous_commit = on; LOCK TABLE conversation IN EXCLUSIVE MODE"
+
+
+async def analyze(connection: Any) -> None:
+    """Let the planner look at tables that have just been filled, or emptied of much.
+
+    By itself the server does so some minutes later, and guesses until then
+    (postgresql.org/docs/15/populate.html#POPULATE-ANALYZE). A table without rows is left alone: known to be empty it
+    would be read whole, in plans that are kept while it grows.
+    """
+    for shape in shapes():
+        if await connection.fetchval(f'SELECT EXISTS (SELECT 1 FROM "{shape.name}")'):  # noqa: S608 - a name of ours
+            await connection.execute(f'ANALYZE "{shape.name}"')
 
 
 class _Postgres:
@@ -38,6 +50,7 @@ class _Postgres:
         )
 
     async def commit(self) -> None:
+        await analyze(self._connection)
         await self._connection.execute("COMMIT")
 
 

@@ -5,7 +5,7 @@ It keeps the same rows as the database, JSON included, so a state that can not b
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from copy import deepcopy
 from datetime import datetime, timedelta
@@ -20,6 +20,8 @@ from storage.chain import EMPTY, Head, linked
 from storage.records import Ring, Snapshot
 from storage.rows import Prepared, Row, Unstorable, in_order, looking, outbox_row, prepare, settled, turn_key, turns
 from storage.values import micros, moment, text
+
+SOON = 600_000_000  # microseconds: as in `claim_timers` of storage/sql/outbox.sql
 
 
 class Tables:
@@ -230,7 +232,7 @@ class MemoryStore:
 
     async def due(self, now: datetime, limit: int, lease: timedelta) -> Sequence[DueTimer]:
         look, rows = looking(now, lease, limit), self._open().timer.values()
-        taken = in_order(row for row in rows if row["at"] <= look["now"] and _is_free(row, look))[:limit]
+        taken = in_order(row for row in rows if _is_due(row, look) and _is_free(row, look))[:limit]
         for timer in taken:
             self.tables.timer[timer.conversation, timer.name]["lease_until"] = micros(now + lease)
         return taken
@@ -290,12 +292,13 @@ class MemorySnapshot:
         rows = (row for row in self._tables.clarification_history.values() if row["session"] == text(session))
         return _each(sorted(rows, key=lambda row: (len(row["id"]), row["id"], row["revision"])))
 
-    async def clarified_sessions(self) -> Sequence[str]:
-        keys = [*self._tables.clarification, *(key[:2] for key in self._tables.clarification_history)]
-        return sorted({session for session, _ in keys})
-
-    async def chains(self) -> Sequence[str]:
-        return sorted({row["chain"] for row in self._tables.audit} | set(self._tables.audit_head))
+    async def chains(self) -> AsyncGenerator[str]:
+        found = {row["chain"] for row in self._tables.audit} | set(self._tables.audit_head)
+        found |= {
+            key[0] for table in (self._tables.clarification, self._tables.clarification_history) for key in table
+        }
+        for chain in sorted(found):
+            yield chain
 
     def chain(self, chain: str) -> AsyncIterator[Row]:
         rows = (row for row in self._tables.audit if row["chain"] == text(chain))
@@ -316,6 +319,11 @@ class MemorySnapshot:
 
     async def chain_head(self, chain: str) -> Row | None:
         return self._tables.audit_head.get(text(chain))
+
+
+def _is_due(row: Row, look: Row) -> bool:
+    soon: bool = 0 <= row["at"] - row["set_at"] <= SOON
+    return bool(row["at"] <= look["now"] or (soon and row["set_at"] > look["jumped"]))
 
 
 def _is_free(row: Row, look: Row) -> bool:

@@ -25,6 +25,7 @@ from bot.faults import report
 from bot.ports import Commit, DueTimer, DuplicateEvent, OutboxRow, Settle, StoreUnavailable
 from storage.batches import Batches
 from storage.hot import Hot
+from storage.line import FRONT, Line
 from storage.postgres_errors import DATABASE, LOST, unavailable
 from storage.postgres_link import options
 from storage.postgres_listener import Listener
@@ -71,6 +72,7 @@ class PostgresStore:
         self._abouts = Batches(self._about_all, target.name)
         self._listener: Listener | None = None
         self._hot = Hot()
+        self._line = Line()
         self._closed = False
 
     # -- conversations -------------------------------------------------------------------------------------------
@@ -90,7 +92,7 @@ class PostgresStore:
         return await self._one("seen", event_id=text(event_id)) is not None
 
     async def commit(self, commit: Commit) -> None:
-        prepared = prepare(commit, self._hot.ended(commit.state.place.conversation))
+        prepared = prepare(commit, self._hot.parts(commit.state.place.conversation))
         try:
             await self._commits.ask(prepared)
         except DuplicateEvent:
@@ -99,7 +101,7 @@ class PostgresStore:
             # Stale: another worker has written. Cancelled or failed: it may be written yet. The database knows.
             self._hot.forget(prepared.conversation)
             raise
-        self._hot.keep(prepared.state, prepared.ended)
+        self._hot.keep(prepared.state, prepared.parts)
 
     def _forget(self, conversations: Sequence[str] | None) -> None:
         self._writer.forget(conversations)
@@ -170,6 +172,8 @@ class PostgresStore:
     ) -> Sequence[OutboxRow]:
         values = {**looking(now, lease, limit), "platforms": listed(platforms)}
         taken = sorted(await self._rows("claim", **values), key=lambda row: row["row"])
+        if self._line.look():
+            self._line.found(len(await self._rows("line_up", **values, front=FRONT)))
         return [row for row in [await self._readable(row, now) for row in taken] if row is not None]
 
     async def _readable(self, row: Row, now: datetime) -> OutboxRow | None:

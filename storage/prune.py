@@ -28,6 +28,7 @@ from storage.values import micros
 PORTION = 200  # places looked at together
 STRETCH = 5000  # places for which all that adapters keep is read once
 KEPT = 1000  # rows of it in memory
+SWEPT = 2000  # messages looked at together
 PRUNED = "privacy.pruned"
 
 # Runs a named statement; the rows that it gives back.
@@ -62,11 +63,20 @@ async def prune(url: str, before: datetime, now: datetime, archive: TextIO | Non
                     kept = held.get(place["id"], [])
                     await _one(store, link, place["id"], place["revision"], kept, now, archive, done)
             if not dry:
-                async with link.transaction():
-                    done.messages = len(await link.run("sweep_outbox"))
+                await _sweep(link, done)
+                await link.after()
     finally:
         await store.close()
     return done
+
+
+async def _sweep(link: _Link, done: Pruned) -> None:
+    """Messages of places that are no more. Some at a time: workers write in between, and the log stays short."""
+    beyond = 0
+    while found := await link.run("outbox_after", beyond=beyond, limit=SWEPT):
+        async with link.transaction():
+            done.messages += len(await link.run("sweep_outbox", beyond=beyond, last=found[-1]["row"]))
+        beyond = found[-1]["row"]
 
 
 async def _stretch(run: Run, before: int, beyond: str) -> list[dict[str, Any]]:
@@ -184,10 +194,12 @@ class _Kept:
 
 
 class _Link:
-    """A connection of either kind, with named statements."""
+    """A connection of either kind, with named statements, and what is to be done after much was removed."""
 
-    def __init__(self, run: Run, execute: Callable[[str], Awaitable[Any]], begin: str) -> None:
-        self.run, self._execute, self._begin = run, execute, begin
+    def __init__(
+        self, run: Run, execute: Callable[[str], Awaitable[Any]], begin: str, after: Callable[[], Awaitable[None]]
+    ) -> None:
+        self.run, self._execute, self._begin, self.after = run, execute, begin, after
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[_Kept]:
@@ -205,6 +217,7 @@ class _Link:
 async def _connected(url: str) -> AsyncIterator[_Link]:
     if is_postgres(url):
         from storage import postgres_queries
+        from storage.copy_postgres import analyze
         from storage.postgres_errors import DATABASE
         from storage.postgres_errors import unavailable as gone
         from storage.postgres_link import connect, end
@@ -217,7 +230,10 @@ async def _connected(url: str) -> AsyncIterator[_Link]:
             async def ask(name: str, **values: Any) -> list[dict[str, Any]]:
                 return await postgres_queries.rows(name, connection, **values)
 
-            yield _Link(ask, connection.execute, "BEGIN; SET LOCAL synchronous_commit = on")
+            async def after() -> None:
+                await analyze(connection)
+
+            yield _Link(ask, connection.execute, "BEGIN; SET LOCAL synchronous_commit = on", after)
         except DATABASE as error:
             raise gone(error, target(url).name) from error
         finally:
@@ -233,14 +249,18 @@ async def _connected(url: str) -> AsyncIterator[_Link]:
     except sqlite3.Error as error:
         raise unavailable(error, str(file(url))) from error
     try:
-        for setting in ("PRAGMA synchronous = FULL", "PRAGMA foreign_keys = ON", "PRAGMA wal_autocheckpoint = 0"):
+        # It checkpoints as a serving store's writer does, or the log would grow by all that is removed.
+        for setting in ("PRAGMA synchronous = FULL", "PRAGMA foreign_keys = ON"):
             await opened.execute_fetchall(setting)
 
         async def look(name: str, **values: Any) -> list[dict[str, Any]]:
             found: Any = await opened.execute_fetchall(queries.statements()[name].sql, values)
             return list(found)
 
-        yield _Link(look, opened.execute_fetchall, "BEGIN IMMEDIATE")
+        async def nothing() -> None:
+            """SQLite chooses its indexes without knowing how many rows there are."""
+
+        yield _Link(look, opened.execute_fetchall, "BEGIN IMMEDIATE", nothing)
     except sqlite3.Error as error:
         raise unavailable(error, str(file(url))) from error
     finally:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any
 
 from storage.queries import Row
@@ -39,11 +39,9 @@ class Reading(ABC):
     def history(self, session: str) -> AsyncIterator[Row]:
         return self._rows("session_history", session=text(session))
 
-    async def clarified_sessions(self) -> Sequence[str]:
-        return [row["session"] async for row in self._rows("clarified_sessions")]
-
-    async def chains(self) -> Sequence[str]:
-        return [row["chain"] async for row in self._rows("chains")]
+    async def chains(self) -> AsyncGenerator[str]:
+        async for row in self._rows("chains"):
+            yield row["chain"]
 
     def chain(self, chain: str) -> AsyncIterator[Row]:
         return self._rows("chain", chain=text(chain))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Collection, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Collection
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
@@ -32,9 +32,9 @@ class Snapshot(Protocol):
         """Every revision that no longer stands: replaced, amended or taken back."""
         ...
 
-    async def clarified_sessions(self) -> Sequence[str]: ...
-
-    async def chains(self) -> Sequence[str]: ...
+    def chains(self) -> AsyncGenerator[str]:
+        """Every chain that has a row or an end, and every session that has clarifications; by name."""
+        ...
 
     def chain(self, chain: str) -> AsyncIterator[Row]: ...
 

@@ -7,6 +7,7 @@ Times are integer microseconds in UTC, JSON is text (see storage/values.py).
 from __future__ import annotations
 
 from sqlalchemy import (
+    DDL,
     BigInteger,
     CheckConstraint,
     Column,
@@ -20,6 +21,7 @@ from sqlalchemy import (
     UniqueConstraint,
     text,
 )
+from sqlalchemy.event import listen
 
 metadata = MetaData()
 
@@ -173,10 +175,13 @@ audit_head = Table(
 
 # Partial indexes: most rows are sent and stay for years, few wait.
 _WAITING = text("state = 'waiting'")
+_FREE = text("state = 'waiting' AND behind IS NULL")
+_BEHIND = text("behind IS NOT NULL")
 _HAD = text("state = 'waiting' AND lease_until IS NOT NULL")
 _SENT = text("message IS NOT NULL")
 _CARD = text("card IS NOT NULL")
 _TAKEN = text("lease_until IS NOT NULL")
+_SOON = text("at - set_at BETWEEN 0 AND 600000000")
 _POSTED = text("kind = 'say' AND state = 'sent'")
 
 outbox = Table(
@@ -203,14 +208,16 @@ outbox = Table(
     Column("message", Words),
     Column("message_order", Whole),
     Column("error", Words),
+    Column("behind", Whole),  # the row of its place that was the last before it when it was passed over, and waits
     Index("outbox_waiting", "conversation", "row", sqlite_where=_WAITING, postgresql_where=_WAITING),
     # With all that is asked of a row before it is taken: rows behind others are passed over without being read.
     Index(
         "outbox_due",
         *("ready_at", "row", "conversation", "platform", "lease_until"),
-        sqlite_where=_WAITING,
-        postgresql_where=_WAITING,
+        sqlite_where=_FREE,
+        postgresql_where=_FREE,
     ),
+    Index("outbox_behind", "behind", sqlite_where=_BEHIND, postgresql_where=_BEHIND),
     Index("outbox_taken", "lease_until", sqlite_where=_HAD, postgresql_where=_HAD),
     Index("outbox_message", "conversation", "message", sqlite_where=_SENT, postgresql_where=_SENT),
     Index("outbox_card", "conversation", "card", sqlite_where=_CARD, postgresql_where=_CARD),
@@ -235,9 +242,41 @@ timer = Table(
     Column("name", Words, nullable=False),
     Column("at", Whole, nullable=False),
     Column("lease_until", Whole),  # whoever took it to fire it has until then
+    Column("set_at", Whole),  # by the clock of then, which may have been put right since
     PrimaryKeyConstraint("conversation", "name"),
     Index("timer_at", "at"),
     Index("timer_name", "name"),
     Index("timer_taken", "lease_until", sqlite_where=_TAKEN, postgresql_where=_TAKEN),
+    # What was to come within ten minutes of being set.
+    Index("timer_soon", "set_at", sqlite_where=_SOON, postgresql_where=_SOON),
     sqlite_strict=True,
 )
+
+# The row behind one that waits no more is looked at again. By the database itself: whoever settles or removes the row
+# need not know, older versions and people with an SQL prompt among them; and in PostgreSQL a trigger sees what was
+# written while its statement waited, so that no row is left behind one that is gone.
+FREED = {
+    "sqlite": (
+        (
+            "CREATE TRIGGER outbox_left AFTER UPDATE OF state ON outbox WHEN OLD.state = 'waiting'\n"
+            "BEGIN UPDATE outbox SET behind = NULL WHERE behind = OLD.row; END"
+        ),
+        (
+            "CREATE TRIGGER outbox_removed AFTER DELETE ON outbox WHEN OLD.state = 'waiting'\n"
+            "BEGIN UPDATE outbox SET behind = NULL WHERE behind = OLD.row; END"
+        ),
+    ),
+    "postgresql": (
+        (
+            "CREATE FUNCTION outbox_left() RETURNS trigger LANGUAGE plpgsql AS $$\n"
+            "BEGIN UPDATE outbox SET behind = NULL WHERE behind = OLD.row; RETURN NULL; END $$"
+        ),
+        (
+            "CREATE TRIGGER outbox_left AFTER UPDATE OF state OR DELETE ON outbox\n"
+            "FOR EACH ROW WHEN (OLD.state = 'waiting') EXECUTE FUNCTION outbox_left()"
+        ),
+    ),
+}
+for _dialect, _statements in FREED.items():
+    for _statement in _statements:
+        listen(outbox, "after_create", DDL(_statement).execute_if(dialect=_dialect))  # type: ignore[no-untyped-call]

@@ -22,6 +22,7 @@ from bot.core.state import Conversation
 from bot.ports import Commit, DueTimer, DuplicateEvent, OutboxRow, Settle
 from storage.hot import Hot
 from storage.lane import Lane, open_lane
+from storage.line import FRONT, Line
 from storage.queries import many, one, rows
 from storage.records import Ring, Snapshot
 from storage.rows import (
@@ -70,6 +71,7 @@ class SqliteStore:
         self._writer = writer
         self._reader = reader
         self._hot = Hot()
+        self._line = Line()
         self._watch: Watch | None = None
 
     # -- conversations -------------------------------------------------------------------------------------------
@@ -89,7 +91,7 @@ class SqliteStore:
         return await self._read("seen", event_id=text(event_id)) is not None
 
     async def commit(self, commit: Commit) -> None:
-        prepared = prepare(commit, self._hot.ended(commit.state.place.conversation))
+        prepared = prepare(commit, self._hot.parts(commit.state.place.conversation))
         try:
             await self._writer.ask(prepared)
         except DuplicateEvent:
@@ -98,7 +100,7 @@ class SqliteStore:
             # Stale: another process has written. Cancelled or failed: it may be written yet. The file knows.
             self._hot.forget(prepared.conversation)
             raise
-        self._hot.keep(prepared.state, prepared.ended)
+        self._hot.keep(prepared.state, prepared.parts)
 
     async def about(self, conversation: str, message: str) -> str | None:
         row = await self._read("about", conversation=text(conversation), message=text(message))
@@ -159,6 +161,8 @@ class SqliteStore:
 
         def change(connection: sqlite3.Connection) -> list[Row]:
             taken = rows("claim", connection, **values)
+            if self._line.look():
+                self._line.found(len(rows("line_up", connection, **values, front=FRONT)))
             for row in taken:
                 place = {"conversation": row["conversation"], "card": row["card"]}
                 posted = one("card_message", connection, **place) if row["kind"] == "redraw" else None

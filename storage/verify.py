@@ -2,13 +2,14 @@
 
 What it finds: rows that were changed, removed, put in or moved; an end that was cut off; clarifications changed by
 hand, without an entry, gone, or taken back without one. What no check inside one file can find: a change that
-recomputes every hash behind it. Against that, keep the heads (`heads`) somewhere else.
+recomputes every hash behind it. Against that, keep the heads somewhere else.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,26 +33,37 @@ class _Entries:
     removed_withdrawals: int = 0  # of these, the ones that took back a clarification
 
 
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A chain, and what does not agree in it.
+
+    `head` is the number and hash of its last row, to be kept where a forger does not come; None where it is gone, or
+    where there is no chain but only clarifications.
+    """
+
+    chain: str
+    head: Head | None
+    findings: tuple[AuditFinding, ...]
+
+
+async def checked(store: RecordStore) -> AsyncGenerator[Checked]:
+    """Every chain, in the order of their names; one is in memory at a time."""
+    async with store.snapshot() as snapshot, aclosing(snapshot.chains()) as chains:
+        async for chain in chains:
+            entries = _Entries()
+            head = await snapshot.chain_head(chain)
+            end = None if head is None else Head(head["seq"], head["hash"])
+            findings = [finding async for finding in _chain(snapshot, chain, end, entries)]
+            findings += [finding async for finding in _clarifications(snapshot, chain, entries)]
+            yield Checked(chain, end, tuple(findings))
+
+
 async def verify(store: RecordStore) -> list[AuditFinding]:
     """Everything that does not agree, chain by chain. An empty list means that all is well."""
-    findings: list[AuditFinding] = []
-    async with store.snapshot() as snapshot:
-        chains = await snapshot.chains()
-        for chain in sorted({*chains, *await snapshot.clarified_sessions()}):
-            entries = _Entries()
-            findings += [finding async for finding in _chain(snapshot, chain, entries)]
-            findings += [finding async for finding in _clarifications(snapshot, chain, entries)]
-    return findings
+    return [finding async for chain in checked(store) for finding in chain.findings]
 
 
-async def heads(store: RecordStore) -> dict[str, Head]:
-    """The number and hash of each chain's last row, to be kept where a forger does not come."""
-    async with store.snapshot() as snapshot:
-        found = {chain: await snapshot.chain_head(chain) for chain in await snapshot.chains()}
-    return {chain: Head(head["seq"], head["hash"]) for chain, head in found.items() if head is not None}
-
-
-async def _chain(snapshot: Snapshot, chain: str, entries: _Entries) -> AsyncIterator[AuditFinding]:
+async def _chain(snapshot: Snapshot, chain: str, head: Head | None, entries: _Entries) -> AsyncIterator[AuditFinding]:
     last = EMPTY
     async for row in snapshot.chain(chain):
         where = f"row {row['seq']} ({row['event']})"
@@ -75,14 +87,13 @@ async def _chain(snapshot: Snapshot, chain: str, entries: _Entries) -> AsyncIter
             elif row["event"] == WITHDRAWN and "clarification_id" in details:
                 entries.withdrawn[details["clarification_id"], details.get("revision", 0)] = where
         last = Head(row["seq"], row["hash"])
-    head = await snapshot.chain_head(chain)
     if head is None:
         if last.seq:
             yield AuditFinding(chain, "head", "the record of the chain's end is gone; rows may be missing at the end")
-    elif head["seq"] > last.seq:
-        yield AuditFinding(chain, "end", f"the chain ends at row {last.seq}, but {head['seq']} were written")
-    elif (head["seq"], head["hash"]) != (last.seq, last.hash):
-        yield AuditFinding(chain, "end", f"the last row is not the one that was written last (row {head['seq']})")
+    elif head.seq > last.seq:
+        yield AuditFinding(chain, "end", f"the chain ends at row {last.seq}, but {head.seq} were written")
+    elif head != last:
+        yield AuditFinding(chain, "end", f"the last row is not the one that was written last (row {head.seq})")
 
 
 async def _clarifications(snapshot: Snapshot, session: str, entries: _Entries) -> AsyncIterator[AuditFinding]:

@@ -138,7 +138,7 @@ CREATE TABLE outbox (
 	message TEXT,
 	message_order INTEGER,
 	error TEXT
-)
+, behind INTEGER)
  STRICT;
 
 CREATE INDEX outbox_waiting ON outbox (conversation, "row") WHERE state = 'waiting';
@@ -158,7 +158,7 @@ CREATE TABLE "timer" (
 	conversation TEXT NOT NULL,
 	name TEXT NOT NULL,
 	at INTEGER NOT NULL,
-	lease_until INTEGER,
+	lease_until INTEGER, set_at INTEGER,
 	PRIMARY KEY (conversation, name)
 )
  STRICT;
@@ -177,6 +177,16 @@ CREATE INDEX timer_name ON timer (name);
 
 CREATE INDEX outbox_posted ON outbox (platform, kind, state) WHERE kind = 'say' AND state = 'sent';
 
-CREATE INDEX outbox_due ON outbox (ready_at, "row", conversation, platform, lease_until) WHERE state = 'waiting';
-
 CREATE INDEX outbox_taken ON outbox (lease_until) WHERE state = 'waiting' AND lease_until IS NOT NULL;
+
+CREATE INDEX outbox_due ON outbox (ready_at, "row", conversation, platform, lease_until) WHERE state = 'waiting' AND behind IS NULL;
+
+CREATE INDEX outbox_behind ON outbox (behind) WHERE behind IS NOT NULL;
+
+CREATE INDEX timer_soon ON timer (set_at) WHERE at - set_at BETWEEN 0 AND 600000000;
+
+CREATE TRIGGER outbox_left AFTER UPDATE OF state ON outbox WHEN OLD.state = 'waiting'
+BEGIN UPDATE outbox SET behind = NULL WHERE behind = OLD.row; END;
+
+CREATE TRIGGER outbox_removed AFTER DELETE ON outbox WHEN OLD.state = 'waiting'
+BEGIN UPDATE outbox SET behind = NULL WHERE behind = OLD.row; END;

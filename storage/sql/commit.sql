@@ -119,8 +119,8 @@ DELETE FROM timer WHERE conversation = :conversation AND name = :name AND at <= 
 DELETE FROM timer WHERE conversation = :conversation AND name = :name;
 
 -- name: set_timer*!
-INSERT INTO timer (conversation, name, at) VALUES (:conversation, :name, :at)
-ON CONFLICT (conversation, name) DO UPDATE SET at = excluded.at, lease_until = NULL;
+INSERT INTO timer (conversation, name, at, set_at) VALUES (:conversation, :name, :at, :set_at)
+ON CONFLICT (conversation, name) DO UPDATE SET at = excluded.at, set_at = excluded.set_at, lease_until = NULL;
 
 -- name: head^
 SELECT seq, hash FROM audit_head WHERE chain = :chain;

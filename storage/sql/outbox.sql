@@ -13,7 +13,7 @@ WHERE row IN (
     SELECT due.row FROM (
         SELECT row, ready_at FROM (
             SELECT waiting.row, waiting.ready_at FROM outbox AS waiting
-            WHERE waiting.state = 'waiting' AND waiting.ready_at <= :now
+            WHERE waiting.state = 'waiting' AND waiting.behind IS NULL AND waiting.ready_at <= :now
                 AND (coalesce(waiting.lease_until, 0) <= :now OR waiting.lease_until > :jumped)
                 AND (
                     CAST(:platforms AS TEXT) IS NULL
@@ -29,7 +29,7 @@ WHERE row IN (
         UNION ALL
         SELECT row, ready_at FROM (
             SELECT waiting.row, waiting.ready_at FROM outbox AS waiting
-            WHERE waiting.state = 'waiting' AND waiting.ready_at > :jumped
+            WHERE waiting.state = 'waiting' AND waiting.behind IS NULL AND waiting.ready_at > :jumped
                 AND (coalesce(waiting.lease_until, 0) <= :now OR waiting.lease_until > :jumped)
                 AND (
                     CAST(:platforms AS TEXT) IS NULL
@@ -48,6 +48,33 @@ WHERE row IN (
 )
 RETURNING
     row, conversation, platform, kind, card, effect, created_at, attempts;
+
+-- name: line_up
+-- Of the first :front rows that are due, those that stand behind another one of their place are told so, and are read
+-- no more until that one has gone (triggers of `outbox`, storage/schema.py). Otherwise each look would pass over them
+-- one by one: thousands, where a place was put off in a long outage.
+UPDATE outbox
+SET behind = (
+    SELECT max(earlier.row) FROM outbox AS earlier
+    WHERE earlier.conversation = outbox.conversation AND earlier.state = 'waiting' AND earlier.row < outbox.row
+)
+WHERE row IN (
+    SELECT front.row FROM (
+        SELECT waiting.row, waiting.conversation FROM outbox AS waiting
+        WHERE waiting.state = 'waiting' AND waiting.behind IS NULL AND waiting.ready_at <= :now
+            AND (
+                CAST(:platforms AS TEXT) IS NULL
+                OR replace(CAST(:platforms AS TEXT), ' ' || waiting.platform || ' ', '') <> CAST(:platforms AS TEXT)
+            )
+        ORDER BY waiting.ready_at, waiting.row
+        LIMIT :front
+    ) AS front
+    WHERE front.row > (
+        SELECT min(earlier.row) FROM outbox AS earlier
+        WHERE earlier.conversation = front.conversation AND earlier.state = 'waiting'
+    )
+)
+RETURNING row;
 
 -- name: card_message^
 -- Where a card stands: its last message. As a subquery of `claim` this would walk a whole index.
@@ -87,7 +114,7 @@ RETURNING row;
 SELECT min(at) AS at FROM (
     SELECT at FROM (
         SELECT waiting.ready_at AS at FROM outbox AS waiting
-        WHERE waiting.state = 'waiting' AND waiting.lease_until IS NULL
+        WHERE waiting.state = 'waiting' AND waiting.behind IS NULL AND waiting.lease_until IS NULL
             AND (CAST(:platforms AS TEXT) IS NULL OR CAST(:platforms AS TEXT) <> '')
             AND (
                 CAST(:platforms AS TEXT) IS NULL
@@ -146,8 +173,14 @@ WHERE conversation = :conversation AND message = :message
 ORDER BY row;
 
 -- name: any_due^
+-- What was to come within ten minutes of being set is not waited for where it was set beyond :jumped, under a clock that
+-- has been set back since: it is due as if that time had passed. What was put further away comes when its moment comes.
 SELECT 1 AS due FROM timer
 WHERE at <= :now AND (lease_until IS NULL OR lease_until <= :now OR lease_until > :jumped)
+UNION ALL
+SELECT 1 AS due FROM timer
+WHERE at - set_at BETWEEN 0 AND 600000000 AND set_at > :jumped
+    AND (lease_until IS NULL OR lease_until <= :now OR lease_until > :jumped)
 LIMIT 1;
 
 -- name: claim_timers
@@ -155,10 +188,23 @@ LIMIT 1;
 UPDATE timer
 SET lease_until = :until
 WHERE (conversation, name) IN (
-    SELECT waiting.conversation, waiting.name FROM timer AS waiting
-    WHERE waiting.at <= :now
-        AND (waiting.lease_until IS NULL OR waiting.lease_until <= :now OR waiting.lease_until > :jumped)
-    ORDER BY waiting.at, waiting.conversation, waiting.name
+    SELECT due.conversation, due.name FROM (
+        SELECT * FROM (
+            SELECT waiting.conversation, waiting.name, waiting.at FROM timer AS waiting
+            WHERE waiting.at <= :now
+                AND (waiting.lease_until IS NULL OR waiting.lease_until <= :now OR waiting.lease_until > :jumped)
+            ORDER BY waiting.at, waiting.conversation, waiting.name
+            LIMIT :limit
+        ) AS ready
+        UNION ALL
+        SELECT * FROM (
+            SELECT waiting.conversation, waiting.name, waiting.at FROM timer AS waiting
+            WHERE waiting.at - waiting.set_at BETWEEN 0 AND 600000000 AND waiting.set_at > :jumped
+                AND (waiting.lease_until IS NULL OR waiting.lease_until <= :now OR waiting.lease_until > :jumped)
+            LIMIT :limit
+        ) AS beyond
+    ) AS due
+    ORDER BY due.at, due.conversation, due.name
     LIMIT :limit
 )
 RETURNING conversation, name, at;

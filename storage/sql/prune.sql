@@ -39,10 +39,15 @@ DELETE FROM audit_head WHERE chain = :chain RETURNING chain;
 -- name: remove_session
 DELETE FROM session WHERE session = :session RETURNING session;
 
+-- name: outbox_after
+-- Where the next portion ends.
+SELECT row FROM outbox WHERE row > :beyond ORDER BY row LIMIT :limit;
+
 -- name: sweep_outbox
--- Messages of places that are no more; all at once, because it reads the whole table.
+-- Messages of places that are no more, of a portion.
 DELETE FROM outbox
-WHERE state <> 'waiting' AND NOT EXISTS (SELECT 1 FROM conversation WHERE conversation.id = outbox.conversation)
+WHERE row > :beyond AND row <= :last AND state <> 'waiting'
+    AND NOT EXISTS (SELECT 1 FROM conversation WHERE conversation.id = outbox.conversation)
 RETURNING row;
 
 -- name: kept_after

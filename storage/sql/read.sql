@@ -121,19 +121,15 @@ FROM clarification_history
 WHERE session = :session
 ORDER BY length(id), id, revision;
 
--- name: clarified_sessions
-SELECT DISTINCT session FROM (
-    SELECT session FROM clarification
-    UNION ALL
-    SELECT session FROM clarification_history
-) AS clarified
-ORDER BY session;
-
 -- name: chains
--- Every chain that has a row or a head.
+-- Every chain that has a row or a head, and every session that has a clarification, which should be one.
 SELECT chain FROM audit_head
 UNION
 SELECT chain FROM audit
+UNION
+SELECT session AS chain FROM clarification
+UNION
+SELECT session AS chain FROM clarification_history
 ORDER BY chain;
 
 -- name: chain

@@ -145,6 +145,8 @@ USING unnest(CAST(:conversation AS TEXT[]), CAST(:name AS TEXT[])) AS given (con
 WHERE timer.conversation = given.conversation AND timer.name = given.name;
 
 -- name: set_timer!
-INSERT INTO timer (conversation, name, at)
-SELECT * FROM unnest(CAST(:conversation AS TEXT[]), CAST(:name AS TEXT[]), CAST(:at AS BIGINT[]))
-ON CONFLICT (conversation, name) DO UPDATE SET at = excluded.at, lease_until = NULL;
+INSERT INTO timer (conversation, name, at, set_at)
+SELECT * FROM unnest(
+    CAST(:conversation AS TEXT[]), CAST(:name AS TEXT[]), CAST(:at AS BIGINT[]), CAST(:set_at AS BIGINT[])
+)
+ON CONFLICT (conversation, name) DO UPDATE SET at = excluded.at, set_at = excluded.set_at, lease_until = NULL;

@@ -44,7 +44,7 @@ ORDER BY asked.number;
 -- look must happen once, or more rows than `limit` could be locked.
 WITH ready AS MATERIALIZED (
     SELECT waiting.row, waiting.ready_at FROM outbox AS waiting
-    WHERE waiting.state = 'waiting' AND waiting.ready_at <= :now
+    WHERE waiting.state = 'waiting' AND waiting.behind IS NULL AND waiting.ready_at <= :now
         AND (coalesce(waiting.lease_until, 0) <= :now OR waiting.lease_until > :jumped)
         AND (
             CAST(:platforms AS TEXT) IS NULL
@@ -60,7 +60,7 @@ WITH ready AS MATERIALIZED (
 ),
 beyond AS MATERIALIZED (
     SELECT waiting.row, waiting.ready_at FROM outbox AS waiting
-    WHERE waiting.state = 'waiting' AND waiting.ready_at > :jumped
+    WHERE waiting.state = 'waiting' AND waiting.behind IS NULL AND waiting.ready_at > :jumped
         AND (coalesce(waiting.lease_until, 0) <= :now OR waiting.lease_until > :jumped)
         AND (
             CAST(:platforms AS TEXT) IS NULL
@@ -87,13 +87,67 @@ RETURNING
     outbox.row, outbox.conversation, outbox.platform, outbox.kind, outbox.card, outbox.effect, outbox.created_at,
     outbox.attempts;
 
+-- name: line_up
+-- As in storage/sql/outbox.sql. Each row goes behind the one just before it, which is locked until then, so that it can
+-- not leave unseen: whoever settles it waits, and its trigger finds the row behind. Nothing is waited for here.
+WITH front AS MATERIALIZED (
+    SELECT waiting.row, waiting.conversation FROM outbox AS waiting
+    WHERE waiting.state = 'waiting' AND waiting.behind IS NULL AND waiting.ready_at <= :now
+        AND (
+            CAST(:platforms AS TEXT) IS NULL
+            OR replace(CAST(:platforms AS TEXT), ' ' || waiting.platform || ' ', '') <> CAST(:platforms AS TEXT)
+        )
+    ORDER BY waiting.ready_at, waiting.row
+    LIMIT CAST(:front AS BIGINT)
+),
+line AS MATERIALIZED (
+    SELECT front.row, (
+        SELECT max(earlier.row) FROM outbox AS earlier
+        WHERE earlier.conversation = front.conversation AND earlier.state = 'waiting' AND earlier.row < front.row
+    ) AS behind
+    FROM front
+),
+before AS MATERIALIZED (
+    SELECT row FROM outbox
+    WHERE row = ANY(ARRAY(SELECT behind FROM line WHERE behind IS NOT NULL)) AND state = 'waiting'
+    FOR SHARE SKIP LOCKED
+),
+later AS MATERIALIZED (
+    SELECT row FROM outbox
+    WHERE row = ANY(ARRAY(SELECT row FROM line WHERE behind IS NOT NULL)) AND state = 'waiting'
+    FOR NO KEY UPDATE SKIP LOCKED
+),
+held AS MATERIALIZED (
+    SELECT line.row, line.behind FROM line
+    INNER JOIN before ON before.row = line.behind
+    INNER JOIN later ON later.row = line.row
+    ORDER BY line.row -- so all are locked before the first one is changed: then it could not be locked for the next
+)
+UPDATE outbox
+SET behind = held.behind
+FROM held
+WHERE outbox.row = held.row
+RETURNING outbox.row;
+
 -- name: claim_timers
-WITH free AS MATERIALIZED (
-    SELECT conversation, name FROM timer
+WITH ready AS MATERIALIZED (
+    SELECT conversation, name, at FROM timer
     WHERE at <= :now AND (lease_until IS NULL OR lease_until <= :now OR lease_until > :jumped)
     ORDER BY at, conversation, name
     LIMIT CAST(:limit AS BIGINT)
     FOR NO KEY UPDATE SKIP LOCKED
+),
+beyond AS MATERIALIZED (
+    SELECT conversation, name, at FROM timer
+    WHERE at - set_at BETWEEN 0 AND 600000000 AND set_at > :jumped
+        AND (lease_until IS NULL OR lease_until <= :now OR lease_until > :jumped)
+    LIMIT CAST(:limit AS BIGINT)
+    FOR NO KEY UPDATE SKIP LOCKED
+),
+free AS MATERIALIZED (
+    SELECT conversation, name FROM (SELECT * FROM ready UNION SELECT * FROM beyond) AS due
+    ORDER BY at, conversation, name
+    LIMIT CAST(:limit AS BIGINT)
 )
 UPDATE timer
 SET lease_until = :until

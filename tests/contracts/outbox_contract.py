@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from bot.ports import Settle, StaleRevision
+from storage.line import EVERY
 from storage.records import RecordStore
 from tests.storage.build import LEASE, ROOM, START, after, claim, commit, redraw, say, texts, timer_due, words
 
@@ -106,6 +107,33 @@ class OutboxContract(RawRows):
         assert await store.next_due() == after(60)
         [again] = await claim(store, after(60))
         assert (texts([again]), again.attempts) == (["one"], 1)
+
+    async def test_a_crowd_behind_rows_that_were_put_off_is_not_read_again_and_comes_in_its_order(
+        self, store: RecordStore
+    ) -> None:
+        """Told apart by looking often; and whatever becomes of the first row, the next one follows."""
+        rooms = ["terminal:ana", "terminal:ben", "terminal:cleo"]
+        for room in rooms:
+            out = (redraw("0", "c"), *(say(str(n)) for n in range(1, 5)))
+            await store.commit(commit(f"{room} 1", 0, room, out=out))
+        for row in await claim(store):
+            await store.retry_at(row.row, after(60), "the platform is down")
+        for _ in range(3 * EVERY):
+            assert await claim(store, after(1)) == []
+        free = [row["effect"] for row in await self.raw_rows(store, "outbox") if row.get("behind", 1) is None]
+        assert len(free) in (0, len(rooms))  # the store in memory reads all
+        assert await store.next_due() == after(60)
+        await store.commit(commit("again", 1, rooms[2], at=after(2), out=(redraw("5", "c"),)))  # instead of the first
+        sent: dict[str, list[str]] = {room: [] for room in rooms}
+        for n in range(6):
+            for row in await claim(store, after(60 + n)):
+                sent[row.conversation] += texts([row])
+                if len(sent[row.conversation]) == 3:
+                    await store.give_up(row.row, "refused")
+                else:
+                    await store.settle(Settle(row.row, None))
+        assert list(sent.values()) == [list("01234"), list("01234"), list("12345")]
+        assert await store.waiting() == 0
 
     async def test_a_row_that_is_given_up_lets_the_next_one_go(self, store: RecordStore) -> None:
         await store.commit(commit("e1", out=(say("one"), say("two"))))
@@ -335,6 +363,30 @@ class OutboxContract(RawRows):
         assert await store.take_turn("poll", "dead", after(day), after(day + 10))
         assert await store.take_turn("poll", "b", START, after(10))
         assert not await store.take_turn("poll", "c", START, after(10))
+
+    async def test_a_timer_set_while_the_clock_was_a_day_ahead_is_due_at_once_unless_it_is_for_later(
+        self, store: RecordStore
+    ) -> None:
+        """It is given out with its own moment, which the core knows it by."""
+        day = 86_400
+        set_ = (("grace", after(day + 3)), ("soon", after(day + 600)), ("later", after(day + 601)))
+        await store.commit(commit("e1", at=after(day), timers_set=set_))
+        await store.commit(commit("e2", 1, at=after(2), timers_set=(("now", after(4)),)))
+        assert [timer.name for timer in await store.due(after(day - 60), 1, LEASE)] == ["now"]
+        taken = await store.due(after(3), 9, LEASE)
+        assert [(timer.name, timer.at) for timer in taken] == [("grace", after(day + 3)), ("soon", after(day + 600))]
+        assert await store.due(after(3), 9, LEASE) == []  # taken
+        due = timer_due("grace", "t1", at=after(day + 3))
+        await store.commit(commit("t1", 2, at=after(day + 3), event=due.event))
+        assert [timer.name for timer in await store.due(after(40), 9, LEASE)] == ["now", "soon"]
+        assert [timer.name for timer in await store.due(after(day + 601), 9, LEASE)] == ["now", "soon", "later"]
+
+    async def test_a_timer_set_again_with_the_right_clock_is_waited_for(self, store: RecordStore) -> None:
+        day = 86_400
+        await store.commit(commit("e1", at=after(day), timers_set=(("grace", after(day + 3)),)))
+        await store.commit(commit("e2", 1, at=after(2), timers_set=(("grace", after(5)),)))
+        assert await store.due(after(3), 9, LEASE) == []
+        assert [timer.name for timer in await store.due(after(5), 9, LEASE)] == ["grace"]
 
     async def test_setting_a_timer_again_moves_it_and_clearing_removes_it(self, store: RecordStore) -> None:
         await store.commit(commit("e1", timers_set=(("a", after(1)), ("b", after(2)))))

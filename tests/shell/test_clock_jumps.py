@@ -10,10 +10,15 @@ import pytest
 from bot.outbox import Patience
 from bot.pace import Rate
 from bot.ports import RateLimited, TryLater
+from bot.runner import Runner
+from bot.timers import Timers
 from bot.turns import LOOKS, TURN, Turn
+from storage.memory import MemoryStore
+from storage.values import moment
 from tests.fakes.clock import ManualClock, turns, until
 from tests.fakes.envelopes import said
 from tests.fakes.store import FakeStore
+from tests.fakes.toy import toy
 from tests.fakes.wire import World
 from tests.shell.test_outbox_run import stop
 from tests.shell.test_timers import parts
@@ -91,6 +96,20 @@ async def test_a_timer_fires_once_though_its_moment_comes_twice() -> None:
     clock.advance(DAY)
     assert await timers.fire_due() == 0
     assert await store.timers() == []
+
+
+async def test_a_short_timer_set_while_the_clock_was_a_day_ahead_rings_when_it_is_right() -> None:
+    """And its event is of its own moment, or it would be found early and set again."""
+    store, clock = MemoryStore(), ManualClock()
+    runner = Runner(store, toy, clock)
+    timers = Timers(store, runner, clock)
+    clock.advance(DAY)
+    await runner.handle(said("grace"))
+    clock.advance(-DAY)
+    assert await timers.fire_due() == 1
+    assert await store.timers() == []
+    [event] = [row for row in store.tables.event.values() if row["event_id"].startswith("timer:")]
+    assert moment(event["at"]) == clock.now() + DAY + timedelta(seconds=5)
 
 
 @pytest.mark.parametrize("jump", [DAY, -DAY])

@@ -31,6 +31,7 @@ def schema_of(path: Path) -> dict[str, str]:
         rows = connection.execute("SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL").fetchall()
     # A table that was written anew under another name stands in quotes.
     texts = {name: re.sub(r'^CREATE TABLE "(\w+)"', r"CREATE TABLE \1", " ".join(sql.split())) for name, sql in rows}
+    texts = {name: re.sub(r" ?([,)]) ?", r"\1 ", text) for name, text in texts.items()}  # a column was added
     return {name: text for name, text in texts.items() if name not in ("alembic_version", "sqlite_sequence")}
 
 

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
 import asyncpg
 import pytest
 
+from storage import migrate, upgrade
+from storage.copy import copy
 from storage.postgres_batch import batch, parts
 from storage.postgres_queries import statements
 from storage.postgres_writer import CHANNEL, OURS
+from storage.prune import prune
 from storage.rows import STATEMENTS
+from tests.fakes.postgres import PostgresServer
+from tests.storage.build import START
 
 # statement -> the tables that may be read from end to end all the same, and why
 ALLOWED = {
     "clarifications": {"clarification"},  # all of them
-    "clarified_sessions": {"clarification", "clarification_history"},  # for `verify`, which reads everything
     "failures": {"event"},  # for people, when something went wrong
-    "sweep_outbox": {"outbox", "conversation"},  # once at the end of `db prune`
-    "chains": {"audit", "audit_head"},
+    "sweep_outbox": {"conversation"},  # their names, for a whole portion
+    "chains": {"audit", "audit_head", "clarification", "clarification_history"},  # all of them
 }
 
 
@@ -43,7 +51,7 @@ async def test_of_what_waits_only_what_is_due_is_read(postgres_url: str) -> None
         await connection.execute("BEGIN; SET LOCAL enable_seqscan = off; SET plan_cache_mode = force_generic_plan")
         await connection.execute(
             "INSERT INTO outbox (conversation, platform, kind, effect, created_at, ready_at) "
-            "SELECT 'x:' || n, 'x', 'say', '{}', n, n FROM generate_series(1, 2000) AS n; ANALYZE outbox"
+            "SELECT 'x:' || n, 'x', 'say', '{}', n, n FROM generate_series(1, 6000) AS n; ANALYZE outbox"
         )
         for name, index in (("claim", "outbox_due"), ("next_due", "outbox_due"), ("next_due", "outbox_taken")):
             statement = statements()[name]
@@ -75,3 +83,45 @@ async def test_a_batch_in_one_statement_goes_by_keys(postgres_url: str) -> None:
         await connection.close()
     assert sum("CTE " in step for step in plan) == len(names)
     assert not [step for step in plan if "Seq Scan" in step or "Hash" in step or "Merge" in step], "\n".join(plan)
+
+
+MANY = """
+    INSERT INTO session (session, conversation, state, requester, request, started_at)
+    SELECT n, 'x:' || n, 'asking', 'x:ana', 'x', n FROM generate_series(1, 6000) AS n
+"""
+
+
+async def newest_are_walked(url: str) -> bool:
+    """Not all are gathered and sorted, which is what the planner prefers of a table that it does not know."""
+    connection = await asyncpg.connect(url)
+    try:
+        await connection.execute(f"PREPARE one AS {statements()['asking_on'].sql.strip().rstrip(';')}")
+        plan = [row[0] for row in await connection.fetch("EXPLAIN EXECUTE one('x:', 'x;', 10)")]
+    finally:
+        await connection.close()
+    return any("Index Scan Backward using session_asking_newest" in step for step in plan)
+
+
+async def test_after_a_copy_the_tables_are_known(postgres: PostgresServer, tmp_path: Path) -> None:
+    source = str(tmp_path / "askfirst.db")
+    migrate.upgrade(Path(source))
+    with closing(sqlite3.connect(source)) as connection, connection:
+        counted = (
+            "(WITH RECURSIVE count(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM count LIMIT 6000) SELECT n FROM count)"
+        )
+        connection.execute(MANY.replace("generate_series(1, 6000)", counted))
+    url = await postgres.new_database()
+    await copy(source, url)
+    assert await newest_are_walked(url)
+
+
+async def test_after_a_prune_the_tables_are_known(postgres: PostgresServer, tmp_path: Path) -> None:
+    """Here they have grown, which to the planner is the same."""
+    url = await postgres.new_database()
+    await upgrade(url)
+    connection = await asyncpg.connect(url)
+    await connection.execute(MANY)
+    await connection.close()
+    assert not await newest_are_walked(url)
+    await prune(url, START, START, None)
+    assert await newest_are_walked(url)

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from bot.ports import Settle, StoreUnavailable
-from storage import open_store
+from storage import lane, open_store
 from storage import prune as prune_module
 from storage.chain import entry_hash
 from storage.prune import opened_archive, prune
@@ -94,7 +94,7 @@ async def test_an_old_place_goes_into_the_archive_and_a_new_one_stays(
     assert await store.conversation_of(f"of {NEW}") == NEW
     assert await verify(store) == []
     async with store.snapshot() as snapshot:
-        assert f"of {OLD}" not in await snapshot.chains()
+        assert f"of {OLD}" not in [chain async for chain in snapshot.chains()]
         noted = [row async for row in snapshot.chain("system")][-1]
     [line] = archive.read_text().splitlines()
     kept = json.loads(line)
@@ -120,6 +120,61 @@ async def test_what_adapters_keep_of_an_old_place_goes_with_it(store: RecordStor
     with opened_archive(str(archive)) as file:
         assert (await pruned(url, file)).places == 1
     assert await store.kept("x:") == stay
+
+
+async def test_messages_go_some_at_a_time(
+    store: RecordStore, url: str, archive: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those too that a prune which was killed has left."""
+    monkeypatch.setattr(prune_module, "SWEPT", 2)
+    for number in range(3):
+        await talk(store, f"{OLD} {number}", 0)
+    await talk(store, NEW, 60)
+    sweep = prune_module._sweep
+
+    async def killed(*given: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(prune_module, "_sweep", killed)
+    with opened_archive(str(archive)) as file, pytest.raises(KeyboardInterrupt):
+        await pruned(url, file)
+    monkeypatch.setattr(prune_module, "_sweep", sweep)
+    with opened_archive(str(archive)) as file:
+        done = await pruned(url, file)
+    assert (done.places, done.messages) == (0, 3)
+    assert await store.posted_count("terminal") == 1
+
+
+class Watched(io.TextIOWrapper):
+    """An archive that sees how long the log of a database is, each time a place is about to go."""
+
+    def __init__(self, archive: Path, database: str) -> None:
+        super().__init__(archive.open("wb"))
+        self.log, self.longest = Path(f"{database}-wal"), 0
+
+    def write(self, written: str) -> int:
+        self.longest = max(self.longest, self.log.stat().st_size)
+        return super().write(written)
+
+
+async def test_the_log_of_a_file_stays_short(tmp_path: Path, archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As that of a serving store: what was written is taken into the file now and then, here after twenty pages."""
+    path, plain = str(tmp_path / "askfirst.db"), lane.connect
+    store = await open_store(path)
+    for number in range(8):
+        await talk(store, f"{OLD} {number}", 0)
+    await store.close()
+
+    async def connect(path: Path, **options: Any) -> Any:
+        connection = await plain(path, **options)
+        await connection.execute_fetchall("PRAGMA wal_autocheckpoint = 20")
+        return connection
+
+    monkeypatch.setattr(lane, "connect", connect)
+    with Watched(archive, path) as file:
+        assert (await pruned(path, file)).places == 8
+    pages = file.longest / 4096
+    assert 0 < pages < 60, "all that was removed"
 
 
 async def test_what_is_open_stays_however_old(store: RecordStore, url: str) -> None:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import AsyncIterator
-from contextlib import closing
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, closing
 from pathlib import Path
 
 import pytest
 
 from bot.ports import AuditFinding
-from storage.chain import REMOVED, Head, digest, entry_hash
+from storage.chain import REMOVED, digest, entry_hash
+from storage.memory import MemorySnapshot, MemoryStore
 from storage.migrate import upgrade
 from storage.queries import as_dict
 from storage.sqlite import SqliteStore, open_sqlite
-from storage.verify import heads, verify
+from storage.verify import checked, verify
 from tests.storage.build import after, clarification, commit, entry, recorded, taken_back
 
 
@@ -132,8 +133,8 @@ async def test_a_chain_cut_off_with_its_head(store: SqliteStore) -> None:
 
 async def test_the_heads_can_be_kept_elsewhere(store: SqliteStore) -> None:
     """A forger who sets the head back is not found inside the file; the kept head shows it."""
-    before = await heads(store)
-    assert (before["s1"].seq, before["system"].seq, before["s2"].seq) == (5, 1, 1)
+    before = {one.chain: one.head async for one in checked(store)}
+    assert {chain: head and head.seq for chain, head in before.items()} == {"s1": 5, "s2": 1, "system": 1}
     tamper(
         store,
         "DELETE FROM audit WHERE chain = 's1' AND seq = 5",
@@ -141,7 +142,26 @@ async def test_the_heads_can_be_kept_elsewhere(store: SqliteStore) -> None:
         "WHERE chain = 's1'",
     )
     assert await verify(store) == []
-    assert (await heads(store))["s1"] == Head(4, (await heads(store))["s1"].hash) != before["s1"]
+    assert [one.head.seq async for one in checked(store) if one.head and one.head != before[one.chain]] == [4]
+
+
+async def test_one_chain_is_in_memory_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A database may have a million."""
+    named = []
+
+    async def chains(self: MemorySnapshot) -> AsyncGenerator[str]:
+        while True:
+            named.append(f"s{len(named)}")
+            assert len(named) < 9
+            yield named[-1]
+
+    monkeypatch.setattr(MemorySnapshot, "chains", chains)
+    async with aclosing(checked(MemoryStore())) as found:
+        async for one in found:
+            assert named == [f"s{n}" for n in range(len(named))]
+            assert one.chain == named[-1]
+            if len(named) == 3:
+                break
 
 
 @pytest.mark.parametrize(
