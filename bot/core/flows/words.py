@@ -16,6 +16,7 @@ _SMALL = frozenset(("polite", "filler"))
 _AGREEING = _SMALL | {"agree", "lead"}
 _DENYING = frozenset(("disagree", "negate"))
 _PUTS_OFF = frozenset(("later", "put_off"))
+_UNSURE = frozenset(("unsure", "unknowing"))
 _HALTS = _PUTS_OFF | {"undo", "retract", "correct", "stop", "disagree"}
 
 
@@ -61,11 +62,8 @@ def puts_off(text: str, book: PhraseBook) -> bool:
 
 def unsure(text: str, book: PhraseBook) -> bool:
     """ "no idea", "I don't know", and nothing else."""
-    classes = _classes(text, book) or []
-    named = {"unsure", "unknowing"}
-    return any(names & named for names in classes) and all(
-        names & (named | {"polite", "filler", "speaker", "opener"}) for names in classes
-    )
+    known = _UNSURE | _SMALL | {"speaker", "opener"}
+    return any(names & _UNSURE for names in _classes(text, book, known) or ())
 
 
 def carries_on(text: str, book: PhraseBook, *, agreeing: bool = False) -> bool:
