@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import timedelta
 
 from bot.core import view
 from bot.core.capture import quote
-from bot.core.claims import claims
+from bot.core.claims import Claim, claims
 from bot.core.events import MessageReceived
 from bot.core.flows import (
     commands,
@@ -77,14 +78,15 @@ def round_message(
         turn.refuse(person, "may not answer here", refusal, session=session)
         return
     session = _keep_files(turn, session, event)
-    session = injection.note(turn, session, person, event.text, event.materials)
-    accepts = reading.kind in ("accept_all", "accept_all_except")
-    if (
-        accepts and claims(event.text, (), turn.book.phrases.lists) and injection.only_fenced(event.text)
-    ):  # told by `injection.note` (AU-3)
-        _not_ones_own(turn, session, round_)
-        return
-    if not accepts and _only_told_of(turn, session, round_, reading, event):
+    lists = turn.book.phrases.lists
+    found = claims(event.text, event.materials, lists)
+    session = injection.logged(turn, session, person, found)
+    claimed = claims(event.text, (), lists) if found and event.materials else found  # by the text alone
+    if reading.kind in ("accept_all", "accept_all_except"):
+        if claimed and injection.only_fenced(event.text):  # told by `injection.logged` (AU-3)
+            _not_ones_own(turn, session, round_)
+            return
+    elif _only_told_of(turn, session, round_, reading, event, claimed):
         return
     if event.materials:  # a file sent with an answer belongs to its proof (b08)
         names = ", ".join(material.name for material in event.materials)
@@ -251,12 +253,17 @@ def _claimed(
     turn.audit("injection_incident", session, event.person, round_, source=source or "quoted", words=quote(words))
 
 
-def _only_told_of(turn: Turn, session: Session, round_: Round, reading: Reading, event: MessageReceived) -> bool:
-    """Words that accept and are somebody else's: logged, and true where nothing of the person's own counts (AU-3)."""
-    words = injection.others_words(turn, round_, event.text)
+def _only_told_of(
+    turn: Turn, session: Session, round_: Round, reading: Reading, event: MessageReceived, found: Sequence[Claim]
+) -> bool:
+    """Words that accept and are somebody else's: logged, and true where nothing of the person's own counts (AU-3).
+
+    `found`: what the text claims.
+    """
+    words = injection.others_words(turn, round_, event.text, found)
     if words is None:
         return False
-    if not claims(event.text, (), turn.book.phrases.lists):  # else `injection.note` has logged it
+    if not found:  # else `injection.logged` has logged it
         _claimed(turn, session, round_, event, words, "reported")
         if reading.kind == "answers":
             turn.tell(f"⚠ “{quote(words)}” is what somebody else says; that decides nothing here.", session=session)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from bot.core import claims
 from bot.core.capture import quote
@@ -24,12 +24,14 @@ def only_fenced(text: str) -> bool:
     return "```" in text and not re.sub(r"```[\s\S]*?(?:```|\Z)", "", text).strip()
 
 
-def others_words(turn: Turn, round_: Round, text: str) -> str | None:
-    """Somebody else's acceptance in a message: "> Bo: accept…", "Bo said: accept recommendations". None = none."""
+def others_words(turn: Turn, round_: Round, text: str, found: Sequence[claims.Claim]) -> str | None:
+    """Somebody else's acceptance in a message: "> Bo: accept…", "Bo said: accept recommendations". None = none.
+
+    `found`: what the text claims.
+    """
     for words in claims.spoken(text):
         if replying.read(turn, round_, words, True).kind in ("accept_all", "accept_all_except"):
             return words
-    found = claims.claims(text, (), turn.book.phrases.lists)
     return found[0].words if found else None
 
 
@@ -37,7 +39,13 @@ def note(
     turn: Turn, session: Session, person: Person, text: str, materials: Iterable[Material], *, told: bool = True
 ) -> Session:
     """Log every claim of authorisation that is not the person's own, and say so once."""
-    found = claims.claims(text, materials, turn.book.phrases.lists)
+    return logged(turn, session, person, claims.claims(text, materials, turn.book.phrases.lists), told=told)
+
+
+def logged(
+    turn: Turn, session: Session, person: Person, found: Sequence[claims.Claim], *, told: bool = True
+) -> Session:
+    """As `note`, of claims already found."""
     for claim in found:
         turn.audit("injection_incident", session, person, source=claim.where, words=quote(claim.words))
     if found and session.spec is not None:

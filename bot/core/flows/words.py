@@ -12,8 +12,16 @@ WITH_WORDS = ("new", "resume", "export", "settings")  # after a mention these ma
 LONGEST = 60  # characters; a longer message says more than yes or thanks
 
 
-def _classes(text: str, book: PhraseBook) -> list[frozenset[str]] | None:
-    """The word classes along the message, or None when some word belongs to none."""
+_SMALL = frozenset(("polite", "filler"))
+_AGREEING = _SMALL | {"agree", "lead"}
+_DENYING = frozenset(("disagree", "negate"))
+_PUTS_OFF = frozenset(("later", "put_off"))
+_UNSURE = frozenset(("unsure", "unknowing"))
+_HALTS = _PUTS_OFF | {"undo", "retract", "correct", "stop", "disagree"}
+
+
+def _classes(text: str, book: PhraseBook, known: frozenset[str]) -> list[frozenset[str]] | None:
+    """The word classes along the message, or None when some word belongs to none of those `known`."""
     if len(text) > LONGEST:
         return None
     tokens = tokenize(text)
@@ -23,7 +31,10 @@ def _classes(text: str, book: PhraseBook) -> list[frozenset[str]] | None:
         matches = book.at(tokens, at)
         if matches:
             longest = max(length for length, _ in matches.values())
-            found.append(frozenset(name for name, (length, _) in matches.items() if length == longest))
+            names = frozenset(name for name, (length, _) in matches.items() if length == longest)
+            if known.isdisjoint(names):
+                return None
+            found.append(names)
             at += longest
         elif tokens[at].kind in ("mark", "line", "para"):
             at += 1
@@ -36,17 +47,9 @@ def yes_or_no(text: str, book: PhraseBook) -> Literal["yes", "no"] | None:
     """A plain yes or no to a question of our own; anything more is neither ("accept" alone is for the round)."""
     if "?" in text or "？" in text:
         return None
-    classes = _classes(text, book)
-    if not classes:
-        return None
-    yes = no = False
-    for names in classes:
-        if "disagree" in names or "negate" in names:
-            no = True
-        elif "agree" in names:
-            yes = True
-        elif not names & {"polite", "filler", "lead", "all", "accept", "recommended"}:
-            return None
+    classes = _classes(text, book, _AGREEING | _DENYING | {"all", "accept", "recommended"}) or ()
+    no = any(names & _DENYING for names in classes)
+    yes = any("agree" in names and not names & _DENYING for names in classes)
     if yes == no:
         return None
     return "yes" if yes else "no"
@@ -54,21 +57,13 @@ def yes_or_no(text: str, book: PhraseBook) -> Literal["yes", "no"] | None:
 
 def puts_off(text: str, book: PhraseBook) -> bool:
     """ "not yet", "later", and nothing else."""
-    classes = _classes(text, book)
-    return (
-        bool(classes)
-        and all(names & {"later", "put_off", "polite", "filler"} for names in classes or ())
-        and any(names & {"later", "put_off"} for names in classes or ())
-    )
+    return any(names & _PUTS_OFF for names in _classes(text, book, _PUTS_OFF | _SMALL) or ())
 
 
 def unsure(text: str, book: PhraseBook) -> bool:
     """ "no idea", "I don't know", and nothing else."""
-    classes = _classes(text, book) or []
-    named = {"unsure", "unknowing"}
-    return any(names & named for names in classes) and all(
-        names & (named | {"polite", "filler", "speaker", "opener"}) for names in classes
-    )
+    known = _UNSURE | _SMALL | {"speaker", "opener"}
+    return any(names & _UNSURE for names in _classes(text, book, known) or ())
 
 
 def carries_on(text: str, book: PhraseBook, *, agreeing: bool = False) -> bool:
@@ -76,40 +71,25 @@ def carries_on(text: str, book: PhraseBook, *, agreeing: bool = False) -> bool:
 
     `agreeing`: "ok, go on" too, where nothing is open that the "ok" could be about.
     """
-    classes = _classes(text, book)
-    beside = {"carry_on", "polite", "filler", *(("agree", "lead", "opener") if agreeing else ())}
-    return (
-        bool(classes)
-        and any("carry_on" in names for names in classes or ())
-        and all(names & beside for names in classes or ())
-    )
+    beside = _AGREEING | {"opener"} if agreeing else _SMALL
+    return any("carry_on" in names for names in _classes(text, book, beside | {"carry_on"}) or ())
 
 
 def second_thought(text: str, book: PhraseBook) -> bool:
     """ "undo", "hm wait", "oops", and nothing else: it is about what has just been said, nothing new (RD-13)."""
-    classes = _classes(text, book)
-    return (
-        bool(classes)
-        and any(names & _HALTS for names in classes or ())
-        and all(names & (_HALTS | {"polite", "filler"}) for names in classes or ())
-    )
-
-
-_HALTS = {"undo", "retract", "correct", "stop", "later", "put_off", "disagree"}
+    return any(names & _HALTS for names in _classes(text, book, _HALTS | _SMALL) or ())
 
 
 def words_of(text: str, book: PhraseBook, *classes: str) -> str | None:
     """Which one of these word classes a message consists of, beside small words; None when of none, or of two."""
-    found = _classes(text, book) or []
+    found = _classes(text, book, _SMALL | {"article", "lead", *classes}) or ()
     named = {name for names in found for name in classes if name in names}
-    small = {"polite", "filler", "article", "lead", *classes}
-    return named.pop() if len(named) == 1 and all(names & small for names in found) else None
+    return named.pop() if len(named) == 1 else None
 
 
 def pleasantry(text: str, book: PhraseBook) -> bool:
     """Thanks, ok, a smiley, nothing at all: no request (RT-14)."""
-    classes = _classes(text, book)
-    return classes is not None and all(names & {"polite", "filler", "agree"} for names in classes)
+    return _classes(text, book, _SMALL | {"agree"}) is not None
 
 
 def without_mention(text: str, bot_name: str | None) -> str:

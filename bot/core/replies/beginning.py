@@ -123,6 +123,9 @@ def _item(msg: Message, said: Said, first: int, numbers: Numbers, place: Place) 
     ):
         return None
     item = Statement("item", first, start, start, numbers.values, glued=glued, bound=bound, ranged=numbers.ranged)
+    plain = core == "letter" and known and bind and bind not in (",", ";") and not msg.found[start]
+    if plain and not excepts and place != "mid":
+        return item  # "1: B"
     if not bind and len(numbers.values) > 1 and (every := msg.at("all", start)) and msg.letter(every):
         start = item.start = item.end = every  # "1, 2, 3 all B"
         core = core_at(msg, start, loose=True)

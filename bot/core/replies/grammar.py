@@ -30,6 +30,7 @@ from bot.core.replies.value import letter_ends, skip_leads
 from bot.core.replies.values import item_within
 
 _PUT_ASIDE: Final = ("discuss", "later", "unsure", "explain")
+_BEGINS_ASIDE: Final = frozenset((*_PUT_ASIDE, "take_up"))
 _OPENERS: Final = "\"“”„«‘'「『([{|<*~•#-"
 
 
@@ -254,7 +255,8 @@ class Parser:
             if (asked := asked_aside(msg, i)) is not None:
                 return asked
             after = msg.any_at(("note", "and"), i)
-            put = value_first(msg, after) if 0 < after < msg.count else None
+            begins = 0 < after < msg.count and not _BEGINS_ASIDE.isdisjoint(msg.found[after])
+            put = value_first(msg, after) if begins else None
             if put is not None and put.forced in _PUT_ASIDE and self.said.seen.isdisjoint(put.numbers):
                 put.first = i  # "1 B, but let's discuss 2"
                 return put

@@ -268,6 +268,8 @@ def _letter_word(msg: Message, at: int, end: int, slot: Slot, said: str, glued: 
 
 def corrected(msg: Message, start: int, end: int, slot: Slot, said: str, _glued: bool) -> Value | None:
     """ "A no wait B": the marked change inside one value."""
+    if not (msg.has("correct") or msg.has("disagree")):
+        return None
     at = skip_leads(msg, start, end)
     if not msg.letter(at, end):
         return None

@@ -51,6 +51,7 @@ class Message:
         "_lines",
         "_places",
         "asides",
+        "asking",
         "attached",
         "book",
         "breaks",
@@ -101,6 +102,7 @@ class Message:
         self.numeric: list[int] = []  # where digits stand
         self.breaks: list[int] = []  # where a line ends
         self.capital = self.roman = False
+        self.asking = "?" in said.clean.norm
         for i, token in enumerate(self.tokens):
             if token.letter:
                 self.lettered.append(i)
@@ -248,6 +250,8 @@ class Message:
 
     def doubts(self, i: int, end: int) -> bool:
         """Whether a choice that ends at `i` is doubted: "B?", "B?!", "B?? not sure", "B, right?"."""
+        if not self.asking:
+            return False
         marks = i
         while marks < end and self.is_mark(marks, "?!"):
             marks += 1
@@ -273,6 +277,8 @@ class Message:
 
     def asked(self, i: int) -> bool:
         """Whether the sentence that position `i` stands in ends in a question mark."""
+        if not self.asking:
+            return False
         if self._asked is None:
             ends = [False] * (self.count + 1)
             for k in range(self.count - 1, -1, -1):

@@ -68,6 +68,8 @@ def numbers_at(
         return None
     if not _FEW.isdisjoint(msg.found[i]) and (counted := _few_at(msg, i)) is not None:
         return counted
+    if msg.tokens[i].kind == "num" and msg.is_mark(i + 1, ":)=") and not msg.found[i + 1]:
+        return Numbers((msg.tokens[i].value,), i + 1)
     first = number_at(msg, i, tail)
     if first is None:
         return None

@@ -33,7 +33,7 @@ _TURNS: Final = ("note", "limit", "contrast", "opener")
 _BEGIN: Final = ("speaker", "judged", "unknowing", "elsewhere", "to_bot", "closing")
 _WHOLE: Final = ("judged", "elsewhere", "to_bot")  # nothing but the question stands before them
 _WEIGHT: Final = ("question", "deferred", "reference", "unsure", "unclear")  # of several clauses
-_DEFERS: Final = ("ponder", "not_mine", "theirs")  # without one of them nothing is put off
+_DEFERS: Final = ("ponder", "not_mine", "theirs", "later", "consult")  # without one of them nothing is put off
 _LEFT: Final = frozenset(("theirs", "not_mine"))
 _NAMING: Final = ("elsewhere", "not_mine")
 _FOLLOWS: Final = (
@@ -79,6 +79,8 @@ def _code(msg: Message, start: int, end: int) -> str:
 
 def postpones(msg: Message, start: int, end: int) -> bool:
     """Whether what is said behind an option's letter takes the choice back: "B, but I need to ask my boss first"."""
+    if not any(msg.has(name) for name in _DEFERS):
+        return False
     i = msg.skip_marks(start, end)
     parted = i > start
     turned = False
@@ -91,7 +93,7 @@ def postpones(msg: Message, start: int, end: int) -> bool:
     if any(msg.tokens[k].kind == "char" and msg.at("later", k) == end for k in range(max(i, end - 8), end)):
         return True
     asked = turned and msg.at("consult", i, end) and not msg.at("postpone", i, end)
-    return bool(asked) or (any(msg.has(name) for name in _DEFERS) and aside(msg, i, end) == "deferred")
+    return bool(asked) or aside(msg, i, end) == "deferred"
 
 
 def _clauses(msg: Message, start: int, end: int) -> list[tuple[int, int]]:

@@ -127,6 +127,8 @@ def with_note(msg: Message, letter: str, after: int, end: int, slot: Slot, said:
 def _wondered(msg: Message, i: int, end: int) -> str | None:
     """ "B differs from A how?", 3のDってどういう意味？: one sentence with the letter, and it asks. In "B will that
     work?" a question of its own follows."""
+    if not msg.asking:
+        return None
     edge = i
     while edge < end and not (msg.is_edge(edge) or msg.is_mark(edge, "-(:") or msg.tokens[edge].kind == "mention"):
         edge += 1
@@ -138,6 +140,8 @@ def _wondered(msg: Message, i: int, end: int) -> str | None:
 
 def _moves_on(msg: Message, letter: str, i: int, end: int, slot: Slot) -> bool:
     """ "A, later B", "A first and then C": another option at another time; one of them is meant to be built."""
+    if msg.next(_AT_TIMES, i) >= end:
+        return False
     timed = 0
     for _ in range(4):
         stop = msg.any_at(_AT_TIMES, i, end)
