@@ -23,6 +23,7 @@ from bot.core.turn import Turn
 
 EXAMPLE = "ask me tomorrow at 9"
 MOST_NAMED = 3  # paused intakes
+LATER = 32  # characters; "not now, maybe later please" is shorter, and most first messages are longer
 
 
 # -- what a message wishes -----------------------------------------------------------------------------------------
@@ -102,7 +103,9 @@ def only_wishes(turn: Turn, text: str) -> bool:
     wish, times = wish_in(turn, text), turn.book.times
     if wish is not None:
         return not wish.rest
-    return only_asks(text, times) or only_moment(text, times) is not None or puts_off(text, turn.book.phrases)
+    if only_asks(text, times) or only_moment(text, times) is not None:
+        return True
+    return len(text) <= LATER and puts_off(text, turn.book.phrases)
 
 
 def about_nothing(turn: Turn) -> None:
