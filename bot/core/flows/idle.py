@@ -19,15 +19,16 @@ from bot.core.turn import Turn
 def idle(turn: Turn, event: MessageReceived, ref: MessageRef, direct: bool) -> None:
     """Nothing is on the table: an amendment, a late word, a pleasantry, or a first message."""
     person, text = event.person, event.text
-    meant = direct or not turn.shared or begins_with_token(text) or begins_with_command(turn, text)
-    if not event.forwarded and _amends(turn, event, ref, direct):
+    commanded = begins_with_command(turn, text)  # explicit intent, whatever stands behind it (RT-2)
+    meant = direct or not turn.shared or begins_with_token(text) or commanded
+    if not event.forwarded and not commanded and _amends(turn, event, ref, direct):
         return
     if not meant:
         if not threads.which_thread(turn, event):
             turn.ignore("ordinary talk")
         return
     waiting = [s for s in turn.state.sessions if isinstance(s.stage, Asking)]
-    if waiting and not event.forwarded and _late_answer(turn, waiting, event, ref):
+    if waiting and not event.forwarded and not commanded and _late_answer(turn, waiting, event, ref):
         return
     if not event.materials and pleasantry(text, turn.book.phrases) and (turn.state.counted or not text.strip()):
         turn.ignore("a pleasantry")
