@@ -122,9 +122,9 @@ def decisions(book: Book, people: int, intakes: int) -> list[list[Commit]]:
     """What each event of each person leads to, as decided by the core, before a store has seen it."""
     decided: dict[str, list[Commit]] = {}
 
-    def noted(commit: Commit, *ended: Any) -> Any:
+    def noted(commit: Commit, *known: Any) -> Any:
         decided.setdefault(commit.state.place.conversation, []).append(commit)
-        return prepare(commit, *ended)
+        return prepare(commit, *known)
 
     with file() as path, patch.object(sqlite, "prepare", noted), patch.object(sqlite, "_WRITER", UNSAFE):
         asyncio.run(talk(path, book, people, intakes, 1))

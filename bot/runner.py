@@ -10,9 +10,8 @@ from __future__ import annotations
 import asyncio
 import random
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from collections import deque
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 
 from bot.bell import Bell, What
@@ -122,7 +121,7 @@ class Runner:
         self._pack = pack  # named by the operator: it is logged with each event, or a replay could not know it
         self._jitter = jitter
         self._queues = _Queues()
-        self._handling: set[asyncio.Task[Handled]] = set()
+        self._handling: dict[asyncio.Task[Handled], asyncio.Future[Handled]] = {}  # whom it is for; they may go away
 
     async def handle(
         self,
@@ -138,9 +137,10 @@ class Runner:
         the revision, and the question is asked again.
         """
         task = asyncio.create_task(self._in_order(envelope, settle, still))
-        self._handling.add(task)
+        heard: asyncio.Future[Handled] = asyncio.get_running_loop().create_future()
+        self._handling[task] = heard
         task.add_done_callback(self._handled)
-        return await asyncio.shield(task)
+        return await heard
 
     async def receive(self, envelope: Envelope, transport: Transport) -> Handled:
         """`handle`, then the answer to the transport, once. For adapters whose answer is a call of its own."""
@@ -155,15 +155,28 @@ class Runner:
             await asyncio.wait(self._handling)
 
     def _handled(self, task: asyncio.Task[Handled]) -> None:
-        self._handling.discard(task)
-        if not task.cancelled():
-            task.exception()  # seen: a caller that has gone away no longer asks for it
+        heard = self._handling.pop(task)
+        error = None if task.cancelled() else task.exception()
+        if heard.done():
+            return  # its caller has gone away
+        if task.cancelled():
+            heard.cancel()
+        elif error is not None:
+            heard.set_exception(error)
+        else:
+            heard.set_result(task.result())
 
     async def _in_order(
         self, envelope: Envelope, settle: Settle | None, still: Callable[[], Awaitable[bool]] | None
     ) -> Handled:
-        async with self._queues.turn(envelope.place.conversation):
+        conversation = envelope.place.conversation
+        turn = self._queues.enter(conversation)
+        try:
+            if turn is not None:
+                await turn
             handled = await self._until_written(envelope, settle, still)
+        finally:
+            self._queues.leave(conversation, turn)
         return await self._in_order(handled, settle, still) if isinstance(handled, Envelope) else handled
 
     async def _until_written(
@@ -358,29 +371,34 @@ def stirred(commit: Commit) -> tuple[What, ...]:
     return (*waiting, "timers") if commit.timers_set else waiting
 
 
-@dataclass(slots=True)
-class _Queue:
-    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    users: int = 0
-
-
 class _Queues:
-    """One lock a conversation, kept only while somebody holds it or waits for it."""
+    """One conversation, one event at a time, in the order in which they came; kept only while somebody is at it."""
 
     def __init__(self) -> None:
-        self._open: dict[str, _Queue] = {}
+        self._waiting: dict[str, deque[asyncio.Future[None]]] = {}  # by conversation; empty: somebody, nobody behind
 
     def __len__(self) -> int:
-        return len(self._open)
+        return len(self._waiting)
 
-    @asynccontextmanager
-    async def turn(self, conversation: str) -> AsyncIterator[None]:
-        queue = self._open.setdefault(conversation, _Queue())
-        queue.users += 1
-        try:
-            async with queue.lock:
-                yield
-        finally:
-            queue.users -= 1
-            if queue.users == 0:
-                del self._open[conversation]
+    def enter(self, conversation: str) -> asyncio.Future[None] | None:
+        """None: it is yours. Else it is when this is done. Whoever entered leaves, also where it was cancelled."""
+        waiting = self._waiting.get(conversation)
+        if waiting is None:
+            self._waiting[conversation] = deque()
+            return None
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        waiting.append(turn)
+        return turn
+
+    def leave(self, conversation: str, turn: asyncio.Future[None] | None) -> None:
+        waiting = self._waiting.get(conversation, deque())
+        if turn is not None and turn.cancelled():  # given up before it came
+            if turn in waiting:
+                waiting.remove(turn)
+            return
+        while waiting:
+            following = waiting.popleft()
+            if not following.done():
+                following.set_result(None)
+                return
+        del self._waiting[conversation]

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 
 from bot.bell import heard_or_due
 from bot.core.events import Envelope, TimerDue
+from bot.core.flows.times import TOLD
 from bot.core.model import Place
 from bot.core.state import Conversation
 from bot.faults import log, report
@@ -99,6 +100,8 @@ class Timers:
 
         A crash in between, or another worker, passes it on again: it has the same id and happens once.
         """
+        if timer.name == TOLD:
+            await self._tell_threads(timer)
         for forward in () if state is None else state.forwards:
             if forward.name != timer.name:
                 continue
@@ -113,6 +116,17 @@ class Timers:
                 event=forward.event,
             )
             await self._runner.handle(envelope)
+
+    async def _tell_threads(self, timer: DueTimer) -> None:
+        """The settings of a place have changed: what its threads say unasked may have to be said at another time."""
+        platform = timer.conversation.partition(":")[0]
+        for name in await self._store.open_conversations(platform):
+            there = await readable(self._store, name) if name.startswith(f"{timer.conversation}/") else None
+            if there is not None:
+                event_id, event = f"{timer_event_id(timer)}:{name}", TimerDue(name=timer.name)
+                await self._runner.handle(
+                    Envelope(event_id=event_id, place=there.place, at=self._clock.now(), event=event)
+                )
 
     def _still(self, timer: DueTimer) -> Callable[[], Awaitable[bool]]:
         async def still() -> bool:

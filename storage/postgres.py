@@ -92,7 +92,7 @@ class PostgresStore:
         return await self._one("seen", event_id=text(event_id)) is not None
 
     async def commit(self, commit: Commit) -> None:
-        prepared = prepare(commit, self._hot.ended(commit.state.place.conversation))
+        prepared = prepare(commit, self._hot.parts(commit.state.place.conversation))
         try:
             await self._commits.ask(prepared)
         except DuplicateEvent:
@@ -101,7 +101,7 @@ class PostgresStore:
             # Stale: another worker has written. Cancelled or failed: it may be written yet. The database knows.
             self._hot.forget(prepared.conversation)
             raise
-        self._hot.keep(prepared.state, prepared.ended)
+        self._hot.keep(prepared.state, prepared.parts)
 
     def _forget(self, conversations: Sequence[str] | None) -> None:
         self._writer.forget(conversations)

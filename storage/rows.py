@@ -15,7 +15,16 @@ from typing import Any, TypeVar
 from pydantic_core import PydanticSerializationError
 
 from bot.core.audit import EVENTS
-from bot.core.codec import Ended, Written, decode_state, encode_effect, encode_envelope, encode_state, write_state
+from bot.core.codec import (
+    NOTHING,
+    Parts,
+    Written,
+    decode_state,
+    encode_effect,
+    encode_envelope,
+    encode_state,
+    write_state,
+)
 from bot.core.effects import Audit, Clarification, Redraw, Say, SessionRow, Withdrawal
 from bot.core.events import TimerDue
 from bot.core.model import Model
@@ -25,7 +34,6 @@ from storage import chain
 from storage.values import canonical, cleaned, micros, moment, text, turn
 
 Row = dict[str, Any]
-NOTHING: Ended = {}
 _M = TypeVar("_M", bound=Model)
 
 # The statements of storage/sql/commit.sql, in the order in which they run.
@@ -59,14 +67,14 @@ class Unstorable(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A commit as rows, by statement. `state` is what `load` will return; `ended` as in `Written`."""
+    """A commit as rows, by statement. `state` is what `load` will return; `parts` as in `Written`."""
 
     event_id: str
     conversation: str
     expected_revision: int
     state: Conversation
     rows: dict[str, list[Row]]
-    ended: Ended
+    parts: Parts
 
 
 def encoded(value: _M, encode: Callable[[_M], str]) -> str:
@@ -80,8 +88,8 @@ def encoded(value: _M, encode: Callable[[_M], str]) -> str:
     return written
 
 
-def prepare(commit: Commit, ended: Ended = NOTHING) -> Prepared:
-    """`ended` is that of the commit before in this place, where it is at hand: then less is written out."""
+def prepare(commit: Commit, known: Parts = NOTHING) -> Prepared:
+    """`known` are the parts of the state before, where they are at hand: then less is written out."""
     envelope, state = commit.envelope, commit.state
     conversation = state.place.conversation
     if envelope.place.conversation != conversation:
@@ -89,7 +97,7 @@ def prepare(commit: Commit, ended: Ended = NOTHING) -> Prepared:
     if state.revision != commit.expected_revision + 1:
         raise Unstorable(f"a state at revision {state.revision} can not follow revision {commit.expected_revision}")
     at = micros(envelope.at)
-    plain = _plain_state(state, ended)
+    plain = _plain_state(state, known)
     written = encoded(state, encode_state) if plain is None else plain.text
     clarifications = [_clarification(record, at) for record in commit.clarifications]
     withdrawn = [_withdrawal(record) for record in commit.withdrawn]
@@ -136,14 +144,14 @@ def prepare(commit: Commit, ended: Ended = NOTHING) -> Prepared:
         # A state that had to be cleaned comes back as it was stored, not as it was handed in.
         state=state if plain is not None else decode_state(written),
         rows=rows,
-        ended={} if plain is None else plain.ended,
+        parts=NOTHING if plain is None else plain.parts,
     )
 
 
-def _plain_state(state: Conversation, ended: Ended) -> Written | None:
+def _plain_state(state: Conversation, known: Parts) -> Written | None:
     """The state as JSON, or None when something in it must be cleaned first."""
     try:
-        written = write_state(state, ended)
+        written = write_state(state, known)
     except PydanticSerializationError:
         return None
     return None if any("\\u0000" in part for part in written.new) else written

@@ -91,7 +91,7 @@ class SqliteStore:
         return await self._read("seen", event_id=text(event_id)) is not None
 
     async def commit(self, commit: Commit) -> None:
-        prepared = prepare(commit, self._hot.ended(commit.state.place.conversation))
+        prepared = prepare(commit, self._hot.parts(commit.state.place.conversation))
         try:
             await self._writer.ask(prepared)
         except DuplicateEvent:
@@ -100,7 +100,7 @@ class SqliteStore:
             # Stale: another process has written. Cancelled or failed: it may be written yet. The file knows.
             self._hot.forget(prepared.conversation)
             raise
-        self._hot.keep(prepared.state, prepared.ended)
+        self._hot.keep(prepared.state, prepared.parts)
 
     async def about(self, conversation: str, message: str) -> str | None:
         row = await self._read("about", conversation=text(conversation), message=text(message))

@@ -30,16 +30,17 @@ WORDLESS = "it points at a message without words"
 
 
 def team_in(body: Payload) -> str | None:
-    """The workspace of an act. With an installation for a whole organisation the payload may have none (b34);
-    `user.team_id` is the person's home and says nothing of the place."""
+    """The workspace of an act. What a card or form of ours says of itself goes first: `team` may be missing, with an
+    installation for a whole organisation (b34), and is the sender's own where somebody of another organisation
+    sends a form in a shared channel (slack-bolt's extract_team_id). `user.team_id` says nothing of the place."""
+    view = body.get("view")
+    where = conversation_in(_action(body).get("block_id")) or pinned_by(view)
+    installed = view.get("app_installed_team_id") if isinstance(view, Mapping) else None
+    if where is not None or installed:
+        return str(installed) if where is None else address_of(where).team
     team = body.get("team")
     found = team.get("id") if isinstance(team, Mapping) else body.get("team_id")
-    if found:
-        return str(found)
-    where = conversation_in(_action(body).get("block_id"))
-    if where is None:
-        where = pinned_by(body.get("view"))
-    return None if where is None else address_of(where).team
+    return str(found) if found else None
 
 
 def user_in(body: Payload) -> str | None:

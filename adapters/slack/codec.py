@@ -13,7 +13,7 @@ from typing import Any, Literal
 from adapters.contract import UNSTAMPED, clean
 from adapters.slack.content import content_of
 from adapters.slack.places import PLATFORM, Known, conversation_of, name_of, order_of, person_id
-from adapters.slack.text import mentioned, undo, without_mention
+from adapters.slack.text import groups_mentioned, mentioned, undo, without_mention
 from bot.core.events import Envelope, Event, Ignored, MessageDeleted, MessageEdited, MessageReceived
 from bot.core.model import MessageRef, Person, Place
 
@@ -122,7 +122,7 @@ def _said(message: Payload, known: Known) -> Envelope | Ignored:
         unreadable=content.unreadable,
         in_thread=root is not None and root != ts,
         summons=channel in known.every and root == ts and not addressed,
-        named=tuple(person_id(user) for user in mentioned(raw) if user != known.me.user),
+        named=tuple(person_id(n) for n in (*mentioned(raw), *groups_mentioned(raw)) if n != known.me.user),
         absent=_absent(raw, known),
     )
     return enveloped(said_id(known.me.team, channel, ts), channel, root, event, known, ts)
@@ -245,7 +245,7 @@ def person_of(user: str, known: Known, name: str | None = None) -> Person:
 def handles(known: Known) -> dict[str, str]:
     """How mentions read. Our own reads as our name."""
     read = {user: profile.handle or profile.name for user, profile in known.people.items()}
-    return {**read, known.me.user: known.me.name}
+    return {**known.groups, **read, known.me.user: known.me.name}
 
 
 # -- small things ------------------------------------------------------------------------------------------------

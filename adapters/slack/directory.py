@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -34,6 +35,7 @@ class Directory:
         self._owners: dict[tuple[str, str], str] = {}
         self._reachable: dict[tuple[str, str], bool] = {}
         self._groups: dict[str, tuple[datetime, dict[str, tuple[str, ...]]]] = {}
+        self._handles: defaultdict[str, dict[str, str]] = defaultdict(dict)
         self._warned: set[str] = set()
 
     async def people(self, workspace: Workspace, users: Iterable[str]) -> dict[str, Profile]:
@@ -70,6 +72,10 @@ class Directory:
         self.learn(workspace.me.team, user, profile)
         return profile
 
+    def groups(self, team: str) -> Mapping[str, str]:
+        """Handles of the user groups, by id, as far as they are known: they are read with people's profiles."""
+        return self._handles[team]
+
     async def _groups_of(self, workspace: Workspace) -> Mapping[str, tuple[str, ...]]:
         """User groups by member: ids and handles, since settings may name either. None where they can not be read."""
         kept = self._groups.get(workspace.me.team)
@@ -80,6 +86,7 @@ class Directory:
             answer = await workspace.client.usergroups_list(include_users=True, include_disabled=False)
             for group in answer.get("usergroups") or ():
                 names = (str(group["id"]), str(group.get("handle") or group["id"]).casefold())
+                self._handles[workspace.me.team][names[0]] = clean(names[1])
                 for user in group.get("users") or ():
                     found[user] = (*found.get(user, ()), *names)
         except Exception as error:  # noqa: BLE001 - without them nobody is let in who should not be

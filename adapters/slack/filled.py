@@ -24,6 +24,7 @@ class Sent:
     """What a modal says: of which round, and what was put into its fields.
 
     A recorded answer that was shown filled in and left as it was is not said again: it may have been changed since.
+    With a new note beside it, the note is what is said (`left`).
     """
 
     round: str
@@ -34,7 +35,10 @@ class Sent:
     @property
     def quote(self) -> str:
         """The selections as a line, `1: B, 3: other`: what the person pressed, for the proof (CA-2)."""
-        said = ((n, f.chosen or ("words" if f.text else None)) for n, f in sorted(self.fields.items()))
+        said = (
+            (n, "note" if f.left else f.chosen or ("words" if f.text else None))
+            for n, f in sorted(self.fields.items())
+        )
         return "form: " + (", ".join(f"{n}: {what}" for n, what in said if what) or "nothing")
 
 
@@ -57,8 +61,18 @@ def bases_of(view: Any) -> dict[int, str]:
 
 def fields_of(view: Mapping[str, Any]) -> Sent:
     pinned, shown, found = _pinned(view), _shown(view), _filled(view)
-    unsent = pinned.get("d") or ()
-    fields = {n: FormField(**said) for n, said in found.items() if n in unsent or said != shown.get(n)}
+    unsent, left = pinned.get("d") or (), pinned.get("l") or ()
+
+    def untouched(n: int) -> bool:
+        """Its selection and words are what it was filled in with, and that was an answer recorded before."""
+        was, now = ({part: v for part, v in fields.get(n, {}).items() if part != "note"} for fields in (shown, found))
+        return bool(was) and was == now and (n not in unsent or n in left)
+
+    fields = {
+        n: FormField.model_validate({**said, "left": untouched(n)})
+        for n, said in found.items()
+        if n in unsent or said != shown.get(n)
+    }
     return Sent(str(pinned.get("r")), int(pinned.get("v") or 0), pinned.get("m"), fields)
 
 

@@ -47,9 +47,14 @@ from bot.runner import Runner
 PARKED = shelf(PLATFORM)
 MOST_PARKED = 200  # unreadable payloads kept for a look; more are only counted
 LONGEST_PARKED = 20_000  # characters
+LEAVING = ("app_uninstalled", "tokens_revoked")
 GOODBYE = 5.0  # seconds that notices under way get at the end
 LOST = "I can't tell where this button belongs; nothing is recorded. Please answer in the thread itself."
 UNREAD = "I could not read this form; nothing of it is recorded. Please answer in the thread itself."
+ELSEWHERE = (
+    "I am not set up for this workspace, so nothing is recorded. "
+    "Whoever runs me has to install the app here and give me its token."
+)
 EMPTY = "Please write what you need."
 NO_PLACE = "Please choose a channel: I can't write to you directly."
 NO_WORDS = "I find no words in that message. Mention me and say what you need."
@@ -118,10 +123,7 @@ class Intake:
         team = codec.team_of(body) if is_event else acts.team_in(body)
         workspace = await self.workspaces.of(team, _enterprise(body))
         if workspace is None:
-            if body.get("type") == "block_actions":
-                await self._lost(body)
-            ack = self._left(body, Ignored(reason="no workspace that the app is installed in"))
-            return ack if body.get("type") != "view_submission" else form_errors(body.get("view"), {0: UNREAD})
+            return await self._elsewhere(body, team)
         if is_event:
             return await self._event(workspace, body)
         return await self._act(workspace, body)
@@ -263,7 +265,8 @@ class Intake:
         people = await self.directory.people(workspace, users)
         direct = {} if channel is None else {channel: await self.directory.direct(workspace, channel, kind)}
         ways = self.ways
-        return Known(workspace.me, people, direct, ways.apps, ways.reactions, ways.every)
+        groups = self.directory.groups(workspace.me.team)
+        return Known(workspace.me, people, groups, direct, ways.apps, ways.reactions, ways.every)
 
     # -- small things --------------------------------------------------------------------------------------------
 
@@ -273,6 +276,20 @@ class Intake:
     def _left(self, body: Body, why: Ignored) -> Ack:
         self.ignored += 1
         log.info("payload_ignored", kind=body.get("type"), reason=why.reason)
+        return {}
+
+    async def _elsewhere(self, body: Body, team: str | None) -> Ack:
+        """Of a workspace that we have no token of: nothing can be done there but to say so, where it can be seen."""
+        event = body.get("event")
+        if isinstance(event, Mapping) and event.get("type") in LEAVING:  # told twice, and forgotten at the first
+            return self._left(body, Ignored(reason="a workspace that is forgotten already"))
+        self.ignored += 1
+        log.warning("slack_other_workspace", team=team, kind=body.get("type") or body.get("command"))
+        if body.get("type") == "view_submission":
+            return form_errors(body.get("view"), {0: ELSEWHERE})
+        if body.get("command"):
+            return {"response_type": "ephemeral", "text": ELSEWHERE}
+        await self._lost(body, ELSEWHERE)
         return {}
 
     def _outside(self, body: Body) -> Ack:

@@ -57,6 +57,7 @@ def round_form(form: FormView, conversation: str, card: str | None, draft: Mappi
         "m": card,
         "b": bases,
         "d": [n for n in unsent if n in shown],
+        "l": [n for n, said in unsent.items() if n in shown and said.left],
     }
     return {
         "type": "modal",

@@ -52,6 +52,7 @@ class Known:
 
     me: Me
     people: Mapping[str, Profile] = field(default_factory=dict)
+    groups: Mapping[str, str] = field(default_factory=dict)  # handles of user groups, by id
     direct: Mapping[str, bool] = field(default_factory=dict)  # channel -> it is a direct message with the bot
     apps: frozenset[str] = frozenset()  # apps that may speak for the person whose token they use
     reactions: frozenset[str] = frozenset()  # emoji that ask for an intake

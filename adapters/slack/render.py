@@ -171,7 +171,11 @@ def _styled(span: Span) -> str:
 
 
 def _mention(span: Span) -> str | None:
-    return None if span.person is None else f"<@{span.person.rpartition(':')[2]}>"
+    """Somebody, or a user group (`S…`), who is to be notified."""
+    if span.person is None:
+        return None
+    name = span.person.rpartition(":")[2]
+    return f"<!subteam^{name}>" if name.startswith("S") else f"<@{name}>"
 
 
 def _rich(group: Sequence[Block]) -> bool:
@@ -186,7 +190,9 @@ def _verbatim(blocks: Sequence[Block]) -> dict[str, Any]:
             elements.append({"type": "text", "text": "\n\n" if block.gap else "\n"})
         for span in block.spans:
             if span.person is not None:
-                elements.append({"type": "user", "user_id": span.person.rpartition(":")[2]})
+                name = span.person.rpartition(":")[2]
+                group = {"type": "usergroup", "usergroup_id": name}
+                elements.append(group if name.startswith("S") else {"type": "user", "user_id": name})
             elif span.text:
                 style = {} if span.style == "plain" else {"style": {span.style: True}}
                 elements.append({"type": "text", "text": span.text, **style})

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from adapters.contract import clean
 
 MARKUP = re.compile(r"<([^<>]*)>")
+GROUP = re.compile(r"<!subteam\^(S[A-Z0-9]+)(?:\|[^<>]*)?>")
 USER = re.compile(r"<@([UW][A-Z0-9]*)(?:\|([^<>]*))?>")
 
 # Where mrkdwn would read formatting, a quote or an emoji into plain words; there is no escape for these.
@@ -20,7 +21,7 @@ MARKS = re.compile(r"[*_~`]|^\s*(?:>|&gt;)|:[a-z0-9_+'-]+:", re.MULTILINE)
 
 
 def undo(text: str, names: Mapping[str, str] | None = None) -> str:
-    """The text as it was typed. `names` maps user ids to how a mention of them reads, without the @."""
+    """The text as it was typed. `names` maps ids of people and groups to how mentions of them read, without the @."""
     known = names or {}
 
     def one(match: re.Match[str]) -> str:
@@ -37,7 +38,7 @@ def _shown(inside: str, names: Mapping[str, str]) -> str:
     if target.startswith("#"):
         return "#" + (label or target[1:])
     if target.startswith("!"):
-        return _special(target[1:], label)
+        return _special(target[1:], label, names)
     if not bar or label in ("", target):
         return target.removeprefix("mailto:").removeprefix("tel:")
     if _same(target, label):
@@ -45,12 +46,12 @@ def _shown(inside: str, names: Mapping[str, str]) -> str:
     return f"{label} ({target})"
 
 
-def _special(target: str, label: str) -> str:
+def _special(target: str, label: str, names: Mapping[str, str]) -> str:
     kind, _, rest = target.partition("^")
     if kind == "date":  # <!date^unix^format^link|fallback>: the fallback is the text that everybody can read
         return label or rest.partition("^")[0]
     if kind == "subteam":
-        return "@" + (label.removeprefix("@") or rest)
+        return "@" + (names.get(rest) or label.removeprefix("@") or rest)
     return "@" + (label.removeprefix("@") or kind)
 
 
@@ -65,6 +66,11 @@ def _same(target: str, label: str) -> bool:
 def mentioned(text: str) -> tuple[str, ...]:
     """Ids of the people mentioned, in their order."""
     return tuple(dict.fromkeys(match.group(1) for match in USER.finditer(text)))
+
+
+def groups_mentioned(text: str) -> tuple[str, ...]:
+    """Ids of the user groups mentioned, in their order."""
+    return tuple(dict.fromkeys(GROUP.findall(text)))
 
 
 def without_mention(text: str, user: str) -> tuple[str, bool]:

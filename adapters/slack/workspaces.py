@@ -28,7 +28,8 @@ class Workspaces(Protocol):
 
 
 class OneWorkspace:
-    """Installed by a token. Everything that comes is of this installation, whatever team a payload names."""
+    """Installed by a token: the token's workspace, which auth.test names, and no other. A token of an organisation
+    is good for each of its workspaces."""
 
     def __init__(self, workspace: Workspace, *, org_wide: bool = False) -> None:
         self._workspace = workspace
@@ -36,7 +37,7 @@ class OneWorkspace:
 
     async def of(self, team: str | None, enterprise: str | None = None) -> Workspace | None:  # noqa: ARG002
         if not self._org_wide:
-            return self._workspace
+            return self._workspace if team in (None, self._workspace.me.team) else None
         if team is None:
             return None
         return replace(self._workspace, me=replace(self._workspace.me, team=team))

@@ -56,8 +56,9 @@ def clarification(
 ) -> Clarification:
     """The record of a resolved item; `platform_at` is the platform's time of the act that resolves it."""
     fields = _resolved(session, round_, item, surface)
+    fields["question"], fields["platform_at"] = item.question.id, platform_at
     del fields["chosen_at"]  # the store stamps it
-    return Clarification.made_of({**fields, "question": item.question.id, "platform_at": platform_at})
+    return Clarification.made_of(fields)
 
 
 def _resolved(session: Session, round_: Round, item: Item, surface: str) -> dict[str, Any]:

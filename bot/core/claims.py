@@ -35,6 +35,8 @@ _REPORTED: Final = regex(
     r"[\"“«„‘'`]*(?P<words>[^\n\"”»“]{2,200})",
     re.IGNORECASE,
 )
+# Without it nothing in a line is reported: a name, which holds a letter, and a colon; or a word of saying.
+_MAY_REPORT: Final = regex(rf"[^\W\d_][\w.'’-]{{0,30}}:|\s(?:{_SAYS})\b", re.IGNORECASE)
 _ONESELF = frozenset(("i", "me", "we", "us", "answer", "my answer", "reply", "my reply", "other", "or"))
 
 
@@ -80,8 +82,11 @@ def _spaced(name: str) -> str:
 def _foreign(text: str) -> Iterator[str]:
     """What is quoted or pasted: the pasted part, quoted lines, and code."""
     yield own_words(text).pasted[:_MOST]
-    yield "\n".join(line.lstrip(" >❯") for line in text.splitlines() if line.lstrip().startswith((">", "❯")))[:_MOST]
-    yield "\n".join(re.findall(r"```[\s\S]*?(?:```|\Z)", text))[:_MOST]
+    if ">" in text or "❯" in text:
+        quoted = (line.lstrip(" >❯") for line in text.splitlines() if line.lstrip().startswith((">", "❯")))
+        yield "\n".join(quoted)[:_MOST]
+    if "```" in text:
+        yield "\n".join(re.findall(r"```[\s\S]*?(?:```|\Z)", text))[:_MOST]
 
 
 def spoken(text: str) -> Iterator[str]:
@@ -99,7 +104,8 @@ def spoken(text: str) -> Iterator[str]:
 def reported(text: str) -> Iterator[Reported]:
     """What a message tells that somebody else has said: "Bo said: …", "Bo: …"."""
     for line in text[:_MOST].splitlines():
-        for hit in _REPORTED.finditer(line.lstrip(" >❯")):
+        bare = line.lstrip(" >❯")
+        for hit in _REPORTED.finditer(bare) if _MAY_REPORT.search(bare) else ():
             named = hit["who"].casefold()
             who = re.sub(rf"\s+(?:{_SAYS})$", "", named)
             if who not in _ONESELF:

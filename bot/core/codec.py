@@ -7,8 +7,9 @@ does: raise `state.SCHEMA` and add the step to `UPCASTS`. People are mid-convers
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
@@ -16,7 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 from bot.core.effects import Redraw, Say
 from bot.core.events import Envelope
 from bot.core.model import Model
-from bot.core.state import SCHEMA, Conversation, Session
+from bot.core.state import SCHEMA, Conversation, Round, Session
 
 _OUT: TypeAdapter[Say | Redraw] = TypeAdapter(Say | Redraw)
 
@@ -54,48 +55,54 @@ class NewerState(UnreadableState):
     """A conversation was stored by a newer program. Upgrade this program, or use the one that wrote it."""
 
 
-_SESSIONS = {"sessions"}
-Ended = Mapping[str, tuple[Session, str]]  # sessions that have ended, by id, with their JSON
+# What a state is made of: where each value holds the next smaller ones. What holds none is written as a whole.
+_WITHIN: dict[type[Model], str] = {Conversation: "sessions", Session: "rounds", Round: "items"}
+
+# Values with their JSON, by `id`, which nobody else gets as long as the value is kept here.
+Parts = Mapping[int, tuple[Model, str]]
+NOTHING: Parts = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A state as JSON. `new` are the parts of it that were not known before."""
+    """A state as JSON, and its parts. `new`: the JSON that was not known before."""
 
     text: str
-    new: tuple[str, ...]
-    ended: Ended
-
-
-def write_state(state: Conversation, known: Ended) -> Written:
-    """As `encode_state`. What has ended changes no more: `known`, the `ended` of the last time, is not made again."""
-    sessions: list[str] = []
-    new: list[str] = []
-    ended: dict[str, tuple[Session, str]] = {}
-    for session in state.sessions:
-        before = known.get(session.id)
-        if before is not None and before[0] is session:
-            text = before[1]
-        else:
-            text = _json(session)
-            new.append(text)
-        if session.stage.kind == "ended":
-            ended[session.id] = session, text
-        sessions.append(text)
-    rest = state.__pydantic_serializer__.to_json(state, exclude_none=True, exclude=_SESSIONS).decode()
-    new.append(rest)
-    # An unescaped quote never stands within a value, and no earlier key is called so.
-    head, key, tail = rest.partition('"ancient":')
-    return Written(f'{head}"sessions":[{",".join(sessions)}],{key}{tail}', tuple(new), ended)
+    parts: Parts
+    new: Sequence[str]
 
 
 def encode_state(state: Conversation) -> str:
-    return write_state(state, {}).text
+    return write_state(state).text
 
 
-def _json(value: Model) -> str:
+def write_state(state: Conversation, known: Parts = NOTHING) -> Written:
+    """As `encode_state`. `known` are the parts of the state before: a step leaves most of them as they are."""
+    parts: dict[int, tuple[Model, str]] = {}
+    new: list[str] = []
+
+    def written(value: Model) -> str:
+        part = known.get(id(value))
+        if part is None:
+            part = value, made(value)
+        parts[id(value)] = part
+        return part[1]
+
+    def made(value: Model) -> str:
+        name = _WITHIN.get(type(value))
+        text = _json(value, None if name is None else {name})
+        new.append(text)
+        if name is None:
+            return text
+        within = ",".join([written(one) for one in getattr(value, name)])
+        return f'{text[:-1]},"{name}":[{within}]}}'
+
+    return Written(made(state), parts, new)
+
+
+def _json(value: Model, exclude: set[str] | None = None) -> str:
     """As `model_dump_json`, which looks through a dozen options first."""
-    return value.__pydantic_serializer__.to_json(value, exclude_none=True).decode()
+    return value.__pydantic_serializer__.to_json(value, exclude_none=True, exclude=exclude).decode()
 
 
 def decode_state(text: str) -> Conversation:

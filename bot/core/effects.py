@@ -21,7 +21,7 @@ from bot.core.state import Conversation
 class Span(Model):
     text: str
     style: Literal["plain", "bold", "italic", "code"] = "plain"
-    person: PersonId | None = None  # somebody to be notified, where the platform can; `text` names them
+    person: PersonId | None = None  # a person or a group to be notified, where the platform can; `text` names them
 
 
 BlockKind = Literal["heading", "text", "topic", "option", "answered", "hint"]

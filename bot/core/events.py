@@ -34,8 +34,8 @@ class MessageReceived(Model):
     partial: bool = False  # as long as the platform allows: more of the same paste may follow (RT-11)
     order: int | None = None  # position among the platform's message ids in this place (RP-7)
     declared: str | None = None  # the workflow that a program declares for its request: explicit intent (RT-16)
-    named: tuple[PersonId, ...] = ()  # people mentioned in the text, where the platform gives their ids
-    # Who of the people named can not be asked, and why.
+    named: tuple[PersonId, ...] = ()  # people and groups mentioned in the text, where the platform gives their ids
+    # Who of these can not be asked, and why.
     absent: dict[PersonId, Literal["left", "outside", "bot"]] = Field(default_factory=dict)
     unreadable: str | None = None  # what came instead of text, in words: "a voice message"
     in_thread: bool = False  # said in the session's own thread, among others (RP-7)
@@ -78,6 +78,7 @@ class FormField(Model):
     chosen: str | None = None  # option key; "+" confirms a statement
     text: str | None = None  # the words of Other, of an open answer, or of a correction
     note: str | None = None
+    left: bool = False  # selection and words stand as the form was filled in with them: only the note is said now
 
 
 class FormSubmitted(Model):

@@ -12,28 +12,43 @@ from typing import NamedTuple
 
 from bot.core.patterns import regex
 
+_PARAGRAPH = regex(r"(?:[^\n]|\n(?![ \t]*\n))+")
 _LONG_PARAGRAPH = 500  # characters; requests in routes are one to three sentences, pasted abstracts start near 600
 _QUOTE = 4000  # characters that one pair of quotation marks may span
 
+# What is blanked, each with signs of which one must be in a text for it to match at all.
 _BLANKED = tuple(
-    regex(pattern, re.MULTILINE | re.IGNORECASE)
-    for pattern in (
-        r"```[\s\S]*?(?:```|\Z)",
-        r"`[^`\n]*`",
-        r"^[ \t]*(?:>|&gt;).*$",  # quoted lines of mail and chat
-        r"\b[a-z][a-z0-9+.-]*://\S+|\bwww\.\S+",
-        r"(?<!\S)\S{1,99}@\S{1,99}\.\S{1,99}",
-        r"(?<!\S)\S{1,250}\.(?:pdf|docx?|odt|rtf|md|txt|tex|bib|ris|ya?ml|json|csv|xlsx?|pptx?|html?|zip)\b",
-        r"\b(?:title|topic|subject|research question|rq|thema|titel|título|titre|tema)[ \t]*[:：].*$",
-        r"(?:题目|標題|标题|题为|主题|テーマ|タイトル|제목|주제)[ ]*[:：].*$",
-        rf'"[^"]{{0,{_QUOTE}}}"',
-        rf"“[^”]{{0,{_QUOTE}}}”|„[^“”]{{0,{_QUOTE}}}[“”]|«[^»]{{0,{_QUOTE}}}»|「[^」]{{0,{_QUOTE}}}」|『[^』]{{0,{_QUOTE}}}』",
-        r"(?<![^\s(])'[^'\n]{2,400}'(?![^\s.,;:!?)])|(?<![^\s(])‘[^’\n]{2,400}’(?![^\s.,;:!?)])",
-        r"[\"“„«][^\n]*$",  # opened and never closed
+    (signs, regex(pattern, re.MULTILINE | re.IGNORECASE))
+    for signs, pattern in (
+        (("```",), r"```[\s\S]*?(?:```|\Z)"),
+        (("`",), r"`[^`\n]*`"),
+        ((">", "&"), r"^[ \t]*(?:>|&gt;).*$"),  # quoted lines of mail and chat
+        (("://", "."), r"\b[a-z][a-z0-9+.-]*://\S+|\bwww\.\S+"),
+        (("@",), r"(?<!\S)\S{1,99}@\S{1,99}\.\S{1,99}"),
+        (
+            (".",),
+            r"(?<!\S)\S{1,250}\.(?:pdf|docx?|odt|rtf|md|txt|tex|bib|ris|ya?ml|json|csv|xlsx?|pptx?|html?|zip)\b",
+        ),
+        (
+            (":", "："),
+            r"\b(?:title|topic|subject|research question|rq|thema|titel|título|titre|tema)[ \t]*[:：].*$",
+        ),
+        ((":", "："), r"(?:题目|標題|标题|题为|主题|テーマ|タイトル|제목|주제)[ ]*[:：].*$"),
+        (('"',), rf'"[^"]{{0,{_QUOTE}}}"'),
+        (
+            tuple("“„«「『"),
+            rf"“[^”]{{0,{_QUOTE}}}”|„[^“”]{{0,{_QUOTE}}}[“”]|«[^»]{{0,{_QUOTE}}}»|「[^」]{{0,{_QUOTE}}}」|『[^』]{{0,{_QUOTE}}}』",
+        ),
+        (
+            ("'", "‘"),
+            r"(?<![^\s(])'[^'\n]{2,400}'(?![^\s.,;:!?)])|(?<![^\s(])‘[^’\n]{2,400}’(?![^\s.,;:!?)])",
+        ),
+        (tuple('"“„«'), r"[\"“„«][^\n]*$"),  # opened and never closed
     )
 )
 
 _QUOTED = regex(rf'"[^"]{{0,{_QUOTE}}}"|“[^”]{{0,{_QUOTE}}}”|«[^»]{{0,{_QUOTE}}}»|「[^」]{{0,{_QUOTE}}}」')
+_QUOTES = tuple('"“«「')
 _TELLING = 30  # characters from which a quotation is a text handed in and not a word set off
 
 # A line that ends in a colon and speaks of a text introduces one; "wishes:" introduces the person's own list.
@@ -107,17 +122,20 @@ def own_words(text: str) -> Parts:
     start, introduced = _paste(text)
     own = text[:start] + _blank(text[start:])
     pasted = [text[start:]]
-    for paragraph in re.finditer(r"(?:[^\n]|\n(?![ \t]*\n))+", own):
+    for paragraph in _PARAGRAPH.finditer(own) if len(own) > _LONG_PARAGRAPH else ():
         if len(paragraph.group().strip()) > _LONG_PARAGRAPH:
             pasted.insert(0, paragraph.group())
             own = own[: paragraph.start()] + _blank(paragraph.group()) + own[paragraph.end() :]
-    for quote in _QUOTED.finditer(own):
+    for quote in _QUOTED.finditer(own) if any(sign in own for sign in _QUOTES) else ():
         if len(quote.group()) >= _TELLING:
             line = own.rfind("\n", 0, quote.start()) + 1
             pasted.append(quote.group())
             introduced = introduced or own[line : quote.start()].strip()
-    for pattern in _BLANKED:
-        own = pattern.sub(lambda found: _blank(found.group()), own)
+    for signs, pattern in _BLANKED:
+        for sign in signs:
+            if sign in own:
+                own = pattern.sub(lambda found: _blank(found.group()), own)
+                break
     return Parts(own, "\n".join(p.strip() for p in pasted if p.strip()), introduced)
 
 
@@ -129,7 +147,7 @@ def _paste(text: str) -> tuple[int, str]:
     """Where a pasted text begins, and the line that introduces it; the end of the text when there is none."""
     place = 0
     for line in text.splitlines(keepends=True):
-        if _STARTS_PASTE.match(line) and (place or len(text) > len(line)):
+        if (place or len(text) > len(line)) and _STARTS_PASTE.match(line):
             return place, line.strip()
         bare = line.rstrip()
         place += len(line)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from bot.core.files import FileKind
 from bot.core.model import Model, Question
 
@@ -43,6 +45,16 @@ class Entry(Model):
     inherits: str | None = None  # a field whose decision is recommended here, where an option holds the same value
     depends: tuple[str, ...] = ()  # fields of the locked scope: a change of one makes an answer doubtful (SC-3)
     against: dict[str, tuple[str, ...]] = {}  # by option key: `field=value` that it contradicts (SC-2)
+
+    @cached_property
+    def phrases(self) -> tuple[str, ...]:
+        """All words by which the question may be known."""
+        return tuple(line for known in self.known for line in known.words)
+
+    @cached_property
+    def option_phrases(self) -> tuple[str, ...]:
+        """Those of them that name an option."""
+        return tuple(line for known in self.known if known.option for line in known.words)
 
 
 class Playbook(Model):

@@ -116,10 +116,14 @@ def _from_paste(entry: Entry, statement: Statement) -> Settled | None:
 
 def _from_words(entry: Entry, statement: Statement) -> Settled | None:
     """Settled only when all that is said means the same, nothing is doubted, and it is not denied elsewhere."""
-    named = statement.find([line for known in entry.known if known.option for line in known.words])
+    if not statement.may_hold(entry.phrases):
+        return None
+    named = statement.find(entry.option_phrases)
     meant: dict[tuple[str | None, str], str] = {}
     denied: set[str | None] = set()
     for known in entry.known:
+        if known.option and not named:
+            continue
         for match in statement.find(known.words):
             if known.option is None:  # an option that was named says more than the words around it
                 covered = any(m.start < match.end and match.start < m.end for m in named)

@@ -152,7 +152,7 @@ def build(
     dropped: list[Dropped] = []
     candidates = [Entry(question=question) for question in extra]
     asked = {question.id for question in extra}
-    for entry in playbook.entries:
+    for entry in (_with_parent(e, spec) for e in playbook.entries):
         question = entry.question
         known = fields.get(question.field)
         earlier = before.get(question.id)
@@ -220,6 +220,18 @@ def adjusted(entry: Entry, fields: Mapping[str, Held], tier: int) -> Entry:
         ground = Grounding(kind="constraint", reference=f"tier {tier_words(tier)}")
         return entry.model_copy(update={"question": _recommending(question, default.option, default.because, ground)})
     return entry
+
+
+def _with_parent(entry: Entry, spec: Spec) -> Entry:
+    """With a parent that carries the rest, the tier for additions is the one to recommend (RD-2, RD-4)."""
+    question = entry.question
+    key = next((o.key for o in question.options if o.value == str(max(TIERS))), None)
+    if spec.parent is None or question.field != LOCKED["complexity_tier"] or key is None:
+        return entry
+    name = next((d.source for d in spec.inherited), "its parent").partition(",")[0]
+    because = f"It has a parent, {name}; what that decided does not have to be specified again."
+    ground = Grounding(kind="approved_artefact", reference=name)
+    return entry.model_copy(update={"question": _recommending(question, key, because, ground)})
 
 
 def _recommending(question: Question, key: str, because: str, ground: Grounding) -> Question:

@@ -193,7 +193,7 @@ WAITS = {  # while no round is open: what a person is asked for, and how to say 
     "rationale": ("why the scope changes", "Write why, in one sentence; or: no, to leave the scope as it is."),
     "rerun": ("whether a phase is done again", "Name the phase, or write: go on"),
     "escalation": ("which way it goes on", "Write the number of a way and why. /continue shows them again."),
-    "input": ("the revised request", "Send it as one message."),
+    "input": ("the revised request", "Send it as one message; or: no, to choose another way."),
 }
 
 

@@ -18,7 +18,7 @@ A match counts unless its sentence negates it, doubts it, asks it, or names it a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import Literal, NamedTuple
@@ -37,18 +37,26 @@ _NUMBERS = frozenset(
 _YEAR = regex(r"(?:19|20)\d\d")
 _DIGITS = regex(r"\d{1,7}k?")
 SUBJECT, CLAIM = "{subject}", "{claim}"
+# The ways to name a subject, each with signs of which one must be in a text for it to match at all.
 _NAMED = (
-    regex(
-        r"\b(?:topic|title|subject|research question|rq|thema|titel|título|titre|tema)[ \t]*[:：]"
-        r"[ \t]*([^\n]{3,300})",
-        re.IGNORECASE,
+    (
+        (":", "："),
+        regex(
+            r"\b(?:topic|title|subject|research question|rq|thema|titel|título|titre|tema)[ \t]*[:：]"
+            r"[ \t]*([^\n]{3,300})",
+            re.IGNORECASE,
+        ),
     ),
-    regex(
-        r"\b(?:on|about|titled|entitled|called|über|sobre|sur)[ \t]+[\"“„«]([^\"“”»\n]{3,300})[\"”“»]", re.IGNORECASE
+    (
+        tuple('"“„«'),
+        regex(
+            r"\b(?:on|about|titled|entitled|called|über|sobre|sur)[ \t]+[\"“„«]([^\"“”»\n]{3,300})[\"”“»]",
+            re.IGNORECASE,
+        ),
     ),
-    regex(r"(?:关于|關於|题为|題為)([^，。！？\n的]{2,60})"),
-    regex(r"([^\s，。、！？]{2,60}?)(?:について|に関する|に関して)"),
-    regex(r"((?:\S{1,30}[ ]){0,6}\S{2,40}?)(?:에 대한|에 대해|에 관한)"),
+    (("关于", "關於", "题为", "題為"), regex(r"(?:关于|關於|题为|題為)([^，。！？\n的]{2,60})")),
+    (("について", "に関"), regex(r"([^\s，。、！？]{2,60}?)(?:について|に関する|に関して)")),
+    (("에 대", "에 관"), regex(r"((?:\S{1,30}[ ]){0,6}\S{2,40}?)(?:에 대한|에 대해|에 관한)")),
 )
 _SENTENCE_END = regex(r"[!?;\n。！？；]|\.(?=\s|$)|…")
 _CLAUSE_END = regex(r"[,:()\[\]，、：]|\s[-–—]|[–—]\s")
@@ -67,12 +75,12 @@ _DOUBT = frozenset(
     either versus vs unless if depends might previously
     formerly rejected vielleicht ob peut-être quizás talvez если может 是否 也许 可能""".split()  # noqa: SIM905
 )
-_DOUBTS = (
+_DOUBTS = frozenset((
     ("not", "sure"), ("should", "i"), ("should", "we"), ("should", "it"), ("last", "time"), ("used", "to"),
     ("or", "not"), ("i", "mean"), ("i", "meant"), ("scratch", "that"),
     ("would", "it"), ("don't", "know"), ("no", "idea"), ("other", "than"), ("rather", "than"),
     ("可", "能"), ("是", "否"), ("也", "许"), ("還", "是"), ("还", "是"),
-)  # fmt: skip
+))  # fmt: skip
 _OR = frozenset("or oder ou или или hoặc 或".split())  # noqa: SIM905
 _AND = frozenset("and und et y e и 和".split())  # noqa: SIM905
 _POLITE = frozenset("can could would will please pls".split())  # noqa: SIM905
@@ -156,6 +164,7 @@ class Phrase(NamedTuple):
     in_topic: bool = False
     unless: frozenset[str] = frozenset()
     needs: tuple[frozenset[str], ...] = ()  # of each set at least one word must be there, or nothing can match
+    starts: frozenset[str] = frozenset()  # the words that a match begins with; empty where it may be any
 
 
 Reading = Literal["said", "denied", "doubted"]
@@ -191,12 +200,18 @@ class Statement:
         self._said = frozenset[str]().union(*(sentence.said for sentence in self._sentences))
         self._found: dict[str, tuple[Match, ...]] = {}  # by phrase: each is looked for with others, and alone
 
+    def may_hold(self, phrases: Sequence[str]) -> bool:
+        """Whether any of the phrases may match: an exact and quick "no"."""
+        sought = _sought(tuple(phrases))
+        return sought.always or not sought.by_word.keys().isdisjoint(self._said)
+
     def find(self, phrases: Sequence[str]) -> tuple[Match, ...]:
         """Every match of the phrases; of those that overlap only the longest."""
-        needed = _needed(tuple(phrases))
-        if needed is not None and needed.isdisjoint(self._said):
+        sought = _sought(tuple(phrases))
+        lines = {line for word in self._said for line in sought.by_word.get(word, ())}
+        if not lines and not sought.always:
             return ()
-        found = [match for line in phrases if line not in (SUBJECT, CLAIM) for match in self._of(line)]
+        found = [match for line in lines.union(sought.unbound) for match in self._of(line)]
         if SUBJECT in phrases:
             found += self._subject()
         if CLAIM in phrases and self._claim is not None:
@@ -217,8 +232,8 @@ class Statement:
 
     def _subject(self) -> tuple[Match, ...]:
         """The first place that names a subject; a labelled line counts even where the rest is quoted (RT-2)."""
-        for pattern in _NAMED:
-            named = pattern.search(self.text)
+        for signs, pattern in _NAMED:
+            named = pattern.search(self.text) if any(sign in self.text for sign in signs) else None
             if named is not None and any(c.isalnum() for c in named.group(1)):
                 return (Match(named.start(1), named.end(1), "said"),)
         for sentence in self._sentences:
@@ -262,19 +277,40 @@ def phrase(line: str) -> Phrase:
         for step in steps
         if not step.optional and not any(choice[0].startswith("{") for choice in step.choices)
     )
-    return Phrase(tuple(steps), ends, begins, in_topic, unless, needs)
+    return Phrase(tuple(steps), ends, begins, in_topic, unless, needs, _starts(steps))
 
 
-@lru_cache(maxsize=2048)
-def _needed(lines: tuple[str, ...]) -> frozenset[str] | None:
-    """Words of which one must be said for any of the phrases to match; None where there is no such word."""
-    first: list[frozenset[str]] = []
+def _starts(steps: Sequence[Step]) -> frozenset[str]:
+    found: set[str] = set()
+    for step in steps:
+        found |= {choice[0] for choice in step.choices}
+        if not step.optional:
+            break
+    return frozenset() if any(word.startswith("{") for word in found) else frozenset(found)
+
+
+class _Sought(NamedTuple):
+    """Phrases by the words of which one must be said for them to match."""
+
+    by_word: Mapping[str, tuple[str, ...]]
+    unbound: tuple[str, ...]  # there is no such word: "{number} words"
+    always: bool  # these, a subject or a claim are among them
+
+
+@lru_cache(maxsize=2048)  # the phrases of a playbook are looked for again and again
+def _sought(lines: tuple[str, ...]) -> _Sought:
+    by_word: dict[str, tuple[str, ...]] = {}
+    unbound: list[str] = []
+    named = False
     for line in lines:
-        needs = () if line in (SUBJECT, CLAIM) else phrase(line).needs
-        if not needs:
-            return None
-        first.append(needs[0])
-    return frozenset[str]().union(*first)
+        if line in (SUBJECT, CLAIM):
+            named = True
+        elif needs := phrase(line).needs:
+            for word in needs[0]:
+                by_word[word] = (*by_word.get(word, ()), line)
+        else:
+            unbound.append(line)
+    return _Sought(by_word, tuple(unbound), named or bool(unbound))
 
 
 # -- sentences -------------------------------------------------------------------------------------------------------
@@ -283,16 +319,19 @@ def _needed(lines: tuple[str, ...]) -> frozenset[str] | None:
 def _sentences(text: str) -> Iterator[Sentence]:
     start = 0
     for end in (*(m.end() for m in _SENTENCE_END.finditer(text)), len(text)):
-        found = tuple(w._replace(start=w.start + start, end=w.end + start) for w in words(text[start:end]))
+        found = words(text[start:end])
+        if start:
+            found = tuple([Word(w.text, w.start + start, w.end + start) for w in found])
         if found:
-            gaps = [text[a.end : b.start] for a, b in pairwise(found)]
-            breaks = frozenset(i + 1 for i, gap in enumerate(gaps) if _CLAUSE_END.search(gap))
-            commas = frozenset(i + 1 for i, gap in enumerate(gaps) if _COMMA.search(gap))
-            said = frozenset(w.text for w in found)
+            between = [(i, text[a.end : b.start]) for i, (a, b) in enumerate(pairwise(found), 1)]
+            gaps = [(i, gap) for i, gap in between if gap != " "]
+            breaks = frozenset([i for i, gap in gaps if _CLAUSE_END.search(gap)])
+            commas = frozenset([i for i, gap in gaps if _COMMA.search(gap)])
+            said = frozenset([w.text for w in found])
             topic = _topic(found, breaks)
             led = frozenset[int]()
             if not topic:
-                colon = next((i + 1 for i, gap in enumerate(gaps) if ":" in gap or "：" in gap), None)
+                colon = next((i for i, gap in gaps if ":" in gap or "：" in gap), None)
                 topic = led = _led_to(found, breaks, colon) if colon else topic
             asked = text[start:end].rstrip().endswith(("?", "？")) and not _POLITE & said and not led
             yield Sentence(found, breaks, commas, topic, asked, _doubtful(found), said)
@@ -301,9 +340,10 @@ def _sentences(text: str) -> Iterator[Sentence]:
 
 def _doubtful(found: tuple[Word, ...]) -> bool:
     said = [w.text for w in found]
-    pairs = set(pairwise(said))
-    if any(pair in pairs for pair in _DOUBTS):
+    if not _DOUBTS.isdisjoint(pairwise(said)):
         return True
+    if _DOUBT.isdisjoint(said):
+        return False
     return any(w in _DOUBT and (w, nxt) != ("if", "possible") for w, nxt in zip(said, [*said[1:], ""], strict=True))
 
 
@@ -312,7 +352,7 @@ def _topic(found: tuple[Word, ...], breaks: frozenset[int]) -> frozenset[int]:
     said = [w.text for w in found]
     inside: set[int] = set()
     for place, word in enumerate(said):
-        if place in inside:
+        if (word != "of" and word not in _ABOUT) or place in inside:
             continue
         clause = max((b for b in breaks if b <= place), default=0)
         before = said[max(clause, place - 4) : place]
@@ -377,7 +417,9 @@ def _matches(sentence: Sentence, sought: Phrase) -> Iterator[Match]:
             return
     if not sought.unless.isdisjoint(said):
         return
-    for first in range(len(sentence.words)):
+    for first, word in enumerate(sentence.words):
+        if sought.starts and word.text not in sought.starts:
+            continue
         end = _longest(sentence, sought.steps, first, joined=True)
         if end is None or end == first:
             continue
@@ -434,7 +476,12 @@ def _taken(found: tuple[Word, ...], choice: tuple[str, ...], place: int) -> int 
         grouped = nxt and len(nxt.text) == 3 and nxt.text.isdecimal() and nxt.start - found[place].end == 1
         return place + 2 if grouped else place + 1
     end = place + len(choice)
-    return end if tuple(w.text for w in found[place:end]) == choice else None
+    if end > len(found):
+        return None
+    for at, word in enumerate(choice, place):
+        if found[at].text != word:
+            return None
+    return end
 
 
 def _turns(sentence: Sentence, comma: int, first: int, end: int) -> bool:

@@ -39,6 +39,7 @@ from bot.core.flows import (
     reach,
     several,
     spec_programs,
+    times,
     waking,
 )
 from bot.core.model import Person
@@ -58,23 +59,25 @@ def step(state: Conversation | None, envelope: Envelope, book: Book) -> Step:
         if turn.state.place != envelope.place:
             turn.set(place=envelope.place)  # a private chat became a group, or the like
         reach.heard(turn, event)
-    match event:
+    match event:  # the commonest first
         case MessageReceived():
             if _admitted(turn, event.person):
                 listening.message(turn, event)
-        case MessageEdited():
-            if _admitted(turn, event.person):
-                editing.edited(turn, event)
         case ButtonPressed():
             if _admitted(turn, event.person):
                 pressing.press(turn, event)
+        case MessagePosted():
+            reach.posted(turn, event)
+        case TimerDue():
+            _due(turn, event)
+        case MessageEdited():
+            if _admitted(turn, event.person):
+                editing.edited(turn, event)
         case FormSubmitted():
             if _admitted(turn, event.person):
                 forms.submitted(turn, event)
         case MessageDeleted():
             editing.deleted(turn, event)
-        case MessagePosted():
-            reach.posted(turn, event)
         case DeliveryFailed():
             reach.undelivered(turn, event)
         case PlaceLost():
@@ -87,8 +90,6 @@ def step(state: Conversation | None, envelope: Envelope, book: Book) -> Step:
             greeting.added(turn, event)
         case FileFetched():
             fetching.fetched(turn, event)
-        case TimerDue():
-            _due(turn, event)
         case GateRefused():
             spec_programs.gate_refused(turn, event)
         case SignalsRaised():
@@ -100,10 +101,12 @@ def step(state: Conversation | None, envelope: Envelope, book: Book) -> Step:
                 several.forwarded(turn, event)
         case _:
             assert_never(event)
+    acted = False
     if isinstance(event, ACTS) and turn.outcome != "ignored":
+        acted = True
         turn.pass_by(event.person)
     if not turn.wants and turn.belongs is None:
-        waking.schedule(turn, acted=isinstance(event, ACTS) and turn.outcome != "ignored")
+        waking.schedule(turn, acted=acted)
     return turn.finish()
 
 
@@ -149,6 +152,8 @@ def _due(turn: Turn, event: TimerDue) -> None:
         fetching.late(turn, rest)
     elif event.name == waking.TIMER:
         waking.due(turn)
+    elif kind == times.TOLD:
+        pass  # what is said unasked gets another moment, where the settings give it one: below, as after every event
     elif kind == "forward":
         turn.set(forwards=tuple(f for f in turn.state.forwards if f.name != event.name))
     else:

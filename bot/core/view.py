@@ -14,7 +14,7 @@ from typing import Any
 from bot.core.effects import Block, Button, File, Message, Span
 from bot.core.effects import BlockKind as Kind
 from bot.core.model import Answer, Question
-from bot.core.state import Item, Round, Session
+from bot.core.state import Ended, Item, Round, Session
 
 
 def text(*parts: str | Span, gap: bool = False, kind: Kind = "text", question: int | None = None) -> Block:
@@ -246,9 +246,10 @@ def round_card(
     count = len(round_.items)
     noun = "question" if count == 1 else "questions"
     number = session.number if numbered else None
-    title, purpose = _head(heading(round_, f"{count} {noun}", number), round_.purpose)
-    blocks = [title, text(route_note), purpose] if route_note else [title, purpose]
     asked = _asked(round_)
+    about = round_.purpose if asked else how_it_ended(session, round_)
+    title, purpose = _head(heading(round_, f"{count} {noun}", number), about)
+    blocks = [title, text(route_note), purpose] if route_note else [title, purpose]
     untouched = len(asked) == count
     if round_.signals and untouched:
         points = sum(signal.points for signal in round_.signals)
@@ -258,7 +259,7 @@ def round_card(
         known = "your message says it" if round_.phase is None else "it is settled"
         blocks.append(text(f"Not asked, because {known}: {settled}."))
     later = [d.topic for d in session.dropped if d.later and d.phase == round_.phase]
-    if later:
+    if later and asked:
         blocks.append(text(f"As many as fit one round; left for later: {', '.join(later)}."))
     folded = True
     for item in round_.items:
@@ -275,6 +276,25 @@ def round_card(
     if route_note:
         rows = (*rows, (Button(token=f"e:{session.id}", label="Something else"),))
     return Message(blocks=tuple(blocks), buttons=rows, form=f"f:{round_.id}:{round_.revision}")
+
+
+def how_it_ended(session: Session, round_: Round) -> str:
+    """Of a round in which nothing is open: in place of its purpose, which is about what comes then (RD-8, CA-4)."""
+    count = len(round_.items)
+    answered = sum(item.status == "resolved" for item in round_.items)
+    if answered == count:
+        words = {1: "it is answered", 2: "both are answered"}.get(count, f"all {count} are answered")
+    else:
+        words = f"{answered or 'none'} of {count} {'are' if answered > 1 else 'is'} answered"
+    ends = {item.status for item in round_.items}
+    last = session.round is not None and session.round.id == round_.id
+    if "cancelled" in ends or (last and isinstance(session.stage, Ended) and session.stage.how == "cancelled"):
+        return f"Cancelled; {words}."
+    if "expired" in ends:
+        return f"Expired; {words}."
+    if "force_quit" in ends:
+        return f"Stopped early; {words}."
+    return f"Closed; {words}."
 
 
 # -- the same card again -------------------------------------------------------------------------------------------

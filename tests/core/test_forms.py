@@ -53,6 +53,19 @@ def test_what_is_sent_is_recorded_as_it_stands(talk: FormTalk) -> None:
     assert first.user_message_ref.startswith("f2")
 
 
+def test_a_selection_that_was_filled_in_and_left_is_not_said(talk: FormTalk) -> None:
+    """RP-7, RD-13: where the answer is not there any more, that is said, and nothing is recorded."""
+    step = talk.sends("ana", {1: {"chosen": "B", "note": "as the board wants", "left": True}})
+    assert (recorded(step), step.outcome) == ({}, "refused")
+    assert step.reply is not None
+    assert "open it again" in step.reply.errors[1]
+    talk.sends("ana", {1: {"chosen": "C"}})
+    step = talk.sends("ana", {1: {"chosen": "B", "note": "as the board wants", "left": True}})
+    assert recorded(step) == {"years": ("C", None, "as the board wants", "user_response")}
+    step = talk.sends("ana", {1: {"chosen": "B", "left": True}})
+    assert recorded(step) == {}
+
+
 def test_words_alone_are_other(talk: FormTalk) -> None:
     assert recorded(talk.sends("ana", {1: {"text": "since 2012"}})) == {
         "years": ("D", "since 2012", None, "user_response")

@@ -77,6 +77,24 @@ def test_an_absence_says_when_and_what_is_lost(talk: Talk) -> None:
     assert recorded(made) == 0
 
 
+@pytest.mark.parametrize("words", [("/spec",), ("/spec Refunds", "accept recommendations")])
+def test_a_specification_that_waits_for_a_word_is_shown_again_too(words: tuple[str, ...]) -> None:
+    """P29, SP-2: the word may be among what is lost. What waits comes last, behind the absence."""
+    talk = Talk()
+    talk.says("ana", "/settings pack triage")
+    shown = [said(talk.says("ana", text))[-1] for text in words][-1]
+    assert talk.state is not None
+    before = talk.state.sessions[-1]
+    assert before.stage.kind == "between"
+    until = talk.at + timedelta(days=2)
+    made = talk.happens(BotAway(since=talk.at, until=until, lost_before=until - timedelta(days=1)))
+    lead, again = said(made)
+    assert lead.startswith("I was away from")
+    assert again.splitlines()[-1] == shown.splitlines()[-1]
+    assert "delivery.gap" in [r.event for r in made.records if r.kind == "audit"]
+    assert talk.state.sessions[-1].touched_at == before.touched_at
+
+
 def test_with_nothing_open_nothing_is_said() -> None:
     talk = Talk()
     talk.says("ana", "/help")

@@ -11,8 +11,8 @@ from bot.core.capture import clarification, decision, exported, round_result
 from bot.core.effects import Say
 from bot.core.events import MessageReceived, TimerDue
 from bot.core.model import MessageRef, Option, Question
-from bot.core.state import Item, Round
-from bot.core.view import heading
+from bot.core.state import Ended, Item, Round, Session
+from bot.core.view import heading, plain, round_card
 from tests.core.test_taps import ANA, Talk, book
 
 __all__ = ["book"]  # the fixture
@@ -40,6 +40,41 @@ def test_a_phase_names_itself_its_trigger_and_its_round(trigger: str, words: str
 def test_a_workflow_names_itself_instead_of_a_phase() -> None:
     """RD-17"""
     assert heading(a_round(), "1 question") == "Review · 1 question"
+
+
+ENDS = {
+    "Closed; it is answered.": ["resolved"],
+    "Closed; both are answered.": ["resolved", "resolved"],
+    "Closed; 1 of 2 is answered.": ["resolved", "skipped"],
+    "Closed; none of 2 is answered.": ["declined", "skipped"],
+    "Cancelled; 2 of 3 are answered.": ["resolved", "resolved", "cancelled"],
+    "Expired; none of 1 is answered.": ["expired"],
+    "Stopped early; 1 of 3 is answered.": ["resolved", "skipped", "force_quit"],
+}
+
+
+@pytest.mark.parametrize(("words", "ends"), ENDS.items())
+def test_a_card_in_which_nothing_is_open_says_how_it_ended_and_nothing_of_what_comes(
+    words: str, ends: list[str]
+) -> None:
+    """RD-8, CA-4: not that something waits for an answer, nor what is left for later."""
+    question = a_round().items[0].question
+    items = tuple(
+        Item.model_validate({"number": n, "question": question, "status": end}) for n, end in enumerate(ends)
+    )
+    round_ = a_round(items=items, purpose="Nothing starts before you answer.")
+    request = {"text": "x", "original": "x", "materials": (), "ref": MessageRef(id="u1", quote="x")}
+    later = {"question": "q2", "topic": "Much later", "reason": "full", "later": True}
+    known = {"id": "s", "number": 1, "pack": "research", "request": request, "requester": ANA, "started_at": NOON}
+    more = {"touched_at": NOON, "stage": {"kind": "asking"}, "rounds": (round_,), "dropped": (later,)}
+    session = Session.model_validate(known | more)
+    card = round_card(session, round_, bulk=True)
+    assert words in plain(card).splitlines()
+    assert "before you answer" not in plain(card)
+    assert "Much later" not in plain(card)
+    assert card.buttons == ()
+    cancelled = session.model_copy(update={"stage": Ended(how="cancelled", at=NOON)})
+    assert plain(round_card(cancelled, round_, bulk=True)).splitlines()[1].startswith("Cancelled; ")
 
 
 def test_a_declared_workflow_is_explicit_intent(book) -> None:

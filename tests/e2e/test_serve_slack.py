@@ -6,18 +6,20 @@ import asyncio
 import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.serving import Serving, free_port, until
-from tests.fakes.slack import Channel, Person, SlackServer, WallClock
+from tests.e2e.serving import SLOWER, Serving, free_port, until
+from tests.fakes.slack import Channel, Interaction, Person, SlackServer, WallClock
 from tests.fakes.telegram import TelegramServer
 
 
 class Served(Serving):
     def __init__(self, server: SlackServer, base: str, folder: Path, style: str) -> None:
         self.server = server
+        server.slower = SLOWER
         port = free_port()
         given = {
             "SLACK__BOT_TOKEN": server.token,
@@ -109,6 +111,68 @@ async def test_a_round_answered_in_a_form(tmp_path: Path) -> None:
         await until(made.stored, "the answer")
         assert made.stored()[0][1:] == ("B", "user_response")
         assert await made.stop() == 0
+
+
+async def test_a_trigger_that_has_expired_on_the_way_costs_a_second_press(tmp_path: Path) -> None:
+    """P60. Slack refuses the form; the words about it are for the presser only, and the next press opens it."""
+    async with served(tmp_path, "http") as (made, ana, triage):
+        await made.start()
+        await made.ready()
+        ana.say("@askfirst lit-review this", triage)
+        await until(says(made, triage, "Literature review"), "the round")
+        await until(made.all_sent, "the round, settled")
+        on_its_way_for(ana.press("Answer in a form"), seconds=4 * SLOWER)
+        await until(says(made, triage, "press it once more"), "the words about it")
+        assert [call.error for call in made.server.called("views.open")] == ["expired_trigger_id"]
+        assert [m.only_to for m in triage.messages.values() if "press it once more" in m.text] == [ana.id]
+        assert not ana.modals
+        ana.press("Answer in a form")
+        await until(lambda: ana.modals, "the form")
+        ana.choose("B", of="q1.pick")
+        ana.submit()
+        await until(made.stored, "the answer")
+        assert made.stored()[0][1:] == ("B", "user_response")
+        assert await made.stop() == 0
+        made.server.calls.clear()  # with the refusal that this is about
+
+
+def on_its_way_for(press: Interaction | None, *, seconds: float) -> None:
+    """The press reaches the program that long after it was made; its trigger lives three seconds from then on."""
+    assert press is not None
+    trigger = press.trigger
+
+    def started() -> None:
+        trigger.at = WallClock().now() - timedelta(seconds=seconds)
+
+    press.delivery.starts = started
+
+
+async def test_people_of_another_organisation(tmp_path: Path) -> None:
+    """Slack Connect, RD-12: nobody from outside answers unless the channel says so; then by a form as well."""
+    async with served(tmp_path, "socket") as (made, ana, triage):
+        server = made.server
+        eve = server.person("Eve", team=server.workspace("Gamma", installed=False))
+        triage.shared_with.append(eve.team.id)
+        eve.join(triage)
+        await made.start()
+        await made.ready()
+        ana.say("@askfirst lit-review this with @eve", triage)
+        await until(says(made, triage, "Literature review"), "the round")
+        await until(made.all_sent, "the round, settled")
+        eve.press("B")
+        await until(says(made, triage, "from outside"), "the refusal")
+        assert [m.only_to for m in triage.messages.values() if "from outside" in m.text] == [eve.id]
+        assert made.stored() == []
+        ana.command("/askfirst", "settings outsiders on", triage)
+        await until(says(made, triage, "People from outside may answer too"), "the setting")
+        eve.press("Answer in a form")
+        await until(lambda: eve.modals, "the form")
+        eve.choose("B", of="q1.pick")
+        eve.submit()
+        await until(made.stored, "the answer by the form")
+        assert {who for (who,) in made.rows("SELECT answered_by FROM clarification")} == {f"slack:{eve.id}"}
+        assert await made.stop() == 0
+        assert "Traceback" not in made.log.read_text()
 
 
 async def test_beside_telegram_in_one_process(tmp_path: Path) -> None:

@@ -103,6 +103,31 @@ async def test_locks_do_not_pile_up() -> None:
     assert len(subject._queues) == 0
 
 
+async def test_who_gives_up_waiting_holds_up_nobody() -> None:
+    """Cancelled while waiting, cancelled at the moment when it was their turn, and the next one."""
+    queues = runner(FakeStore())._queues
+    assert queues.enter("test:1") is None
+    gone, struck, last = (queues.enter("test:1") for _ in range(3))
+    assert gone is not None
+    assert struck is not None
+    assert last is not None
+    gone.cancel()
+    queues.leave("test:1", None)
+    assert struck.done()
+    assert not last.done()
+    queues.leave("test:1", gone)
+    assert not last.done()
+    queues.leave("test:1", struck)  # cancelled before it could do anything
+    assert last.done()
+    late = queues.enter("test:1")
+    assert late is not None
+    late.cancel()
+    queues.leave("test:1", late)
+    queues.leave("test:1", last)
+    assert len(queues) == 0
+    assert queues.enter("test:1") is None
+
+
 async def test_steps_again_when_another_worker_was_first() -> None:
     """Two workers, one database: both answers are in, each decided on the state that it was written to."""
     store = FakeStore()
@@ -134,6 +159,8 @@ async def test_a_cancelled_caller_does_not_undo_what_it_began() -> None:
     store = FakeStore()
     subject = runner(store)
     gate, heard = asyncio.Event(), subject.bell.listen()
+    noise: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: noise.append(context))
     store.before["commit"].append(lambda: _wait(gate))
     call = asyncio.create_task(subject.handle(said("hello")))
     await until(lambda: not store.before["commit"])
@@ -144,6 +171,7 @@ async def test_a_cancelled_caller_does_not_undo_what_it_began() -> None:
     await subject.finish()
     assert len(store.commits) == 1
     assert heard.is_set()
+    assert noise == []
 
 
 async def test_an_event_that_the_core_fails_on_is_kept_as_refused_and_logged_without_words() -> None:

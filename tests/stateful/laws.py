@@ -9,7 +9,7 @@ from typing import Any
 from adapters.contract import clean
 from bot.core.audit import EVENTS
 from bot.core.capture import quote, reference
-from bot.core.codec import decode_envelope, decode_state, encode_envelope, encode_state
+from bot.core.codec import decode_envelope, decode_state, encode_envelope, encode_state, write_state
 from bot.core.effects import Audit, Clarification, Redraw, Say, SessionRow
 from bot.core.events import ButtonPressed, Forwarded, MessageDeleted, MessageEdited, MessageReceived, TimerDue
 from bot.core.model import Answer, Person
@@ -49,6 +49,8 @@ def fresh_state(fresh: Sequence[Taken], room: str) -> Conversation:
 def _one_step(world: World, taken: Taken) -> None:
     state, made = taken.commit.state, taken.step
     assert decode_state(encode_state(state)) == state
+    if taken.before is not None:
+        assert write_state(state, write_state(taken.before).parts).text == encode_state(state)
     assert decode_envelope(encode_envelope(taken.envelope)) == taken.envelope
     assert state.revision == (taken.before.revision if taken.before else 0) + 1
     _shape(state)

@@ -265,21 +265,28 @@ def _with(made: Commit, *sessions: Session) -> Commit:
     return replace(made, state=made.state.model_copy(update={"sessions": sessions}))
 
 
-async def test_what_has_ended_is_written_out_once_and_never_stale(store: SqliteStore) -> None:
-    """A session that has ended is the same value in the next states; where it is another one, that one is written."""
+async def test_what_a_step_leaves_as_it_is_is_written_out_once(store: SqliteStore) -> None:
+    """The same value has the same JSON; another value in its place is written, whatever it is called."""
     over = _over("s1", "paper on moss")
     await store.commit(_with(commit("e1"), over))
-    known = store._hot.ended(ROOM)
-    assert known["s1"][0] is over
+    _, written = store._hot.parts(ROOM)[id(over)]
     await store.commit(_with(commit("e2", 1), over, _over("s2", "paper on ferns")))
-    assert store._hot.ended(ROOM)["s1"][1] is known["s1"][1]
-    assert list(store._hot.ended(ROOM)) == ["s1", "s2"]
+    assert store._hot.parts(ROOM)[id(over)][1] is written
+    assert len(store._hot.parts(ROOM)) == 2
     await store.commit(_with(commit("e3", 2), _over("s1", "paper on moss \0 and lichen")))
-    assert store._hot.ended(ROOM) == {}  # what had to be cleaned is not known as it was handed in
+    assert store._hot.parts(ROOM) == {}  # what had to be cleaned is not known as it was handed in
     store._hot.clear()
     read = await store.load(ROOM)
     assert read is not None
     assert [s.request.text for s in read.sessions] == ["paper on moss \ufffd and lichen"]
+
+
+async def test_of_few_places_the_json_is_kept(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hot, "WRITTEN", 3)
+    for n in range(5):
+        made = commit(f"e{n}", 0, f"terminal:{n}")
+        await store.commit(_with(made, _over("s1", "paper on moss")))
+    assert [n for n in range(5) if store._hot.parts(f"terminal:{n}")] == [2, 3, 4]
 
 
 async def test_a_hot_state_is_not_read_again(store: SqliteStore, monkeypatch: pytest.MonkeyPatch) -> None:

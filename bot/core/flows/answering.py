@@ -140,7 +140,7 @@ def _reading(turn: Turn, session: Session, round_: Round, event: MessageReceived
     partly = words != "\n".join(event.text.splitlines()).strip()  # beside words of somebody else
     if chatter or partly or _undecided(turn, round_, owed, words, event.decoded):
         return Reading(kind="needs_confirmation", proposals=(Proposal(kind="answers", answers={owed: own}),))
-    turn.put(session.model_copy(update={"stage": Asking(describing=left)}))
+    turn.put(session, stage=Asking(describing=left))
     return Reading(kind="answers", answers={owed: own}, shaped=True)
 
 
@@ -208,7 +208,7 @@ def _keep_files(turn: Turn, session: Session, event: MessageReceived) -> Session
         return session
     request = session.request
     request = request.model_copy(update={"materials": (*request.materials, *event.materials)})
-    session = turn.put(session.model_copy(update={"request": request}))
+    session = turn.put(session, request=request)
     fetching.order(turn, session)
     return session
 
@@ -226,7 +226,7 @@ def _forwarded(turn: Turn, session: Session, round_: Round, event: MessageReceiv
         _claimed(turn, session, round_, event, event.text, event.forwarded)
     request = session.request
     kept = request.model_copy(update={"materials": (*request.materials, *materials(event))})
-    session = turn.put(session.model_copy(update={"request": kept}))
+    session = turn.put(session, request=kept)
     lead = f"Kept as material: forwarded words of {event.forwarded} decide nothing here."
     said = {n: item for reading in readings if reading.kind == "answers" for n, item in reading.answers.items()}
     answers = {n: i for n, i in said.items() if i.key != "skip" and (i.text or i.key not in ("other", "answer"))}
@@ -286,7 +286,8 @@ def leaves(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef
     if verdict.outcome == "confirm_leave":
         named = (verdict.workflow or "something new").replace("/", " / ")
         lead = (
-            f"You are in {handover.destination(session)} (#{session.number}), with its questions open.",
+            f"You are in {handover.destination(session)} (#{session.number})"
+            + (", with its questions open." if session.stage.kind == "asking" else "."),
             f"Leave it for now and start {named} with this message? Nothing is lost either way.",
         )
         opening.offer_to_leave(turn, session, event.person, text, event.materials, ref, lead)

@@ -8,7 +8,18 @@ from bot.core.flows import amending, disputing, intake, opening, putting_off, re
 from bot.core.model import Person
 from bot.core.moments.wish import Wish
 from bot.core.replies.reading import ItemReading, Reading
-from bot.core.state import Item, Pending, PickNumber, PickRound, Round, Routing, Session, TakeReading, TakeSeveral
+from bot.core.state import (
+    Item,
+    Pending,
+    PickNumber,
+    PickRound,
+    Round,
+    Routing,
+    Session,
+    TakeReading,
+    TakeSeveral,
+    TakeWay,
+)
 from bot.core.turn import Turn
 
 
@@ -129,7 +140,7 @@ def edited(turn: Turn, event: MessageEdited) -> None:
 def _asked_back(turn: Turn, event: MessageEdited) -> Pending | None:
     """What was asked back about the words that this edit replaces: a yes would record what is not said any more."""
     for pending in turn.state.pending:
-        about = isinstance(pending.ask, TakeReading | TakeSeveral | PickNumber | PickRound)
+        about = isinstance(pending.ask, TakeReading | TakeSeveral | PickNumber | PickRound | TakeWay)
         if about and pending.ref.id == event.message and pending.asked_of == event.person.id and not event.unchanged:
             return None if pending.ref.quote == event.ref.quote else pending
     return None

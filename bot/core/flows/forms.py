@@ -76,7 +76,7 @@ def submitted(turn: Turn, event: FormSubmitted) -> None:
     errors: dict[int, str] = {}
     for number, field in sorted(event.fields.items()):
         item = round_.item(number)
-        said = "There is no such question any more." if item is None else _read(item, field)
+        said = "There is no such question any more." if item is None else _said(item, field, event.person)
         if isinstance(said, str):
             errors[number] = said
         elif item is not None and not _unchanged(turn, item, said, event):
@@ -93,6 +93,25 @@ def submitted(turn: Turn, event: FormSubmitted) -> None:
     session, round_, done = recording.record(turn, session, round_, readings, (), event.person, event.ref)
     turn.reply = Reply(text=" ".join(done.lines) or "Passed on to the requester.")
     intake.echo(turn, session, round_, done, None)
+
+
+MOVED = "This answer has changed since the form was opened. Close it and open it again, or write it in a message."
+
+
+def _said(item: Item, field: FormField, person: Person) -> ItemReading | str:
+    """What a form was filled in with, and nobody has touched, is not said by sending it (RP-7, RD-13): a note alone
+    goes with the answer that stands by now."""
+    if not field.left:
+        return _read(item, field)
+    held = item.answer
+    if held is None or held.by != person.id:
+        return MOVED
+    chosen = CONFIRMED if item.question.form == "validate" and held.text is None else held.chosen
+    if (chosen, held.text) == (field.chosen, field.text):
+        return _read(item, field)
+    both = (held.note, field.note) if held.note != field.note else (held.note,)
+    note = "; ".join(note for note in both if note) or None
+    return _read(item, FormField(chosen=chosen, text=held.text, note=note))
 
 
 def _read(item: Item, field: FormField) -> ItemReading | str:

@@ -7,7 +7,7 @@ from typing import Literal
 from bot.core import spec_record, view
 from bot.core.effects import Button
 from bot.core.model import Person
-from bot.core.state import Asking, Ended, Session
+from bot.core.state import Asking, Closing, Ended, Routing, Session
 from bot.core.turn import Turn
 
 
@@ -48,13 +48,16 @@ def hand_over(turn: Turn, session: Session, lead: str = "", buttons: tuple[tuple
 
 def end(turn: Turn, session: Session, how: Literal["cancelled", "replaced"], person: Person, reason: str) -> Session:
     """End a session without a result; its open questions end with it, its answers are kept (CA-4)."""
-    round_ = session.round
-    if round_ is not None and isinstance(session.stage, Asking):
+    round_, stage = session.round, session.stage
+    session = turn.put(session, stage=Ended(how=how, at=turn.at))
+    if round_ is not None and isinstance(stage, Asking):
         items = tuple(i.model_copy(update={"status": "cancelled"}) if i.status == "open" else i for i in round_.items)
         round_ = round_.model_copy(update={"items": items, "closed_at": turn.at})
         session = turn.put_round(session, round_)
+    if round_ is not None and isinstance(stage, Asking | Closing):
         turn.redraw(round_.card, view.round_card(session, round_, bulk=False), session, round_)
-    session = turn.put(session, stage=Ended(how=how, at=turn.at))
+    elif isinstance(stage, Routing):
+        turn.redraw(session.id, view.says("Cancelled; no workflow was chosen."), session)
     turn.audit(f"session.{how}", session, person, reason=reason)
     turn.clear_timer(f"grace:{session.id}")
     turn.drop_pending(session=session.id)

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from bot.core import view
 from bot.core.events import MessageReceived
-from bot.core.flows import amending, intake, opening, replying, threads
+from bot.core.flows import amending, intake, opening, putting_off, replying, threads
 from bot.core.flows.asked_for import begins_with_command, begins_with_token, materials, request_in
 from bot.core.flows.words import pleasantry, second_thought
 from bot.core.model import MessageRef
 from bot.core.replies.reading import Reading
+from bot.core.routing import route
 from bot.core.state import Asking, PickRound, Session
 from bot.core.turn import Turn
 
@@ -31,6 +32,9 @@ def idle(turn: Turn, event: MessageReceived, ref: MessageRef, direct: bool) -> N
     if not event.materials and pleasantry(text, turn.book.phrases) and (turn.state.counted or not text.strip()):
         turn.ignore("a pleasantry")
         return
+    if not event.materials and not event.forwarded and _wishes(turn, text):
+        putting_off.about_nothing(turn)
+        return
     if person.outside and not turn.settings.outsiders:  # they could never answer what would be asked (RD-12)
         turn.audit("access.answer_refused", None, person, reason="from outside")
         turn.refuse(
@@ -38,6 +42,13 @@ def idle(turn: Turn, event: MessageReceived, ref: MessageRef, direct: bool) -> N
         )
         return
     opening.first_message(turn, person, "" if event.forwarded else text, materials(event), ref, event.declared)
+
+
+def _wishes(turn: Turn, text: str) -> bool:
+    """ "Remind me tomorrow" with nothing open. Where it names a workflow as well, it is a request (RT-2)."""
+    if not text.strip() or not putting_off.only_wishes(turn, text):
+        return False
+    return route(text, (), turn.pack, bot_name=turn.bot_name).outcome != "proceed"
 
 
 def _amends(turn: Turn, event: MessageReceived, ref: MessageRef, direct: bool) -> bool:
@@ -95,8 +106,8 @@ def _about_the_closed(turn: Turn, event: MessageReceived, reading: Reading, dire
         return threads.asked_here(turn, event, session) and listed and (reading.correction or reading.shaped)
     ends = reading.kind in ("accept_all", "accept_all_except", "cancel", "force_quit")
     ends = ends or any(p.kind == "cancel" for p in reading.proposals)
-    halts = second_thought(event.text, turn.book.phrases)
-    return listed or ends or halts or reading.correction or any(r.key == "skip" for r in reading.answers.values())
+    left = reading.correction or any(r.key == "skip" for r in reading.answers.values())
+    return listed or ends or left or second_thought(event.text, turn.book.phrases)
 
 
 def _late_answer(

@@ -100,6 +100,9 @@ def on_the_table(session: Session, round_: Round) -> bool:
     """Whether answers to this round still count at once: it is the session's last one, and not handed on (RD-13)."""
     last = session.round is not None and session.round.id == round_.id
     waits = session.stage.waits if session.stage.kind == "between" else None
+    run = session.spec.run(round_.phase) if session.spec is not None and round_.phase is not None else None
+    if waits == "go" and run is not None and run.status == "completed":
+        return False
     return last and (session.stage.kind in ("asking", "closing") or waits == "go")
 
 

@@ -44,7 +44,7 @@ def first_message(
     session = _open(turn, person, text, verdict, ref)
     if verdict.outcome == "proceed" and verdict.workflow is not None:
         return start(turn, session, verdict, ref)
-    session = turn.put(session.model_copy(update={"stage": _offered(turn, verdict.options)}))
+    session = turn.put(session, stage=_offered(turn, verdict.options))
     lead = _about_commands(turn, text) if verdict.question else _of_another_pack(turn, verdict)
     _menu(turn, session, verdict, lead)
     turn.audit(
@@ -116,7 +116,8 @@ def start(turn: Turn, session: Session, verdict: Verdict, ref: MessageRef) -> Se
     supplied = tuple(m for m in session.request.materials if m.kind != "named")  # what is only named is not here
     phases = route("", supplied, turn.book.packs[session.pack]).phases if supplied else ()
     built = build_round(playbook, session.request, phases, policy)
-    session = turn.put(session.model_copy(update={"settled": built.settled, "dropped": built.dropped}))
+    if (built.settled, built.dropped) != (session.settled, session.dropped):
+        session = turn.put(session, settled=built.settled, dropped=built.dropped)
     fetching.order(turn, session)
     if not built.asked:
         return _straight(turn, session, " Your message answers all it would ask.")
@@ -129,16 +130,7 @@ def start(turn: Turn, session: Session, verdict: Verdict, ref: MessageRef) -> Se
 
 def _routed(turn: Turn, session: Session, verdict: Verdict, ref: MessageRef, policy: str) -> Session:
     """The workflow is settled, with what settled it."""
-    session = turn.put(
-        session.model_copy(
-            update={
-                "workflow": verdict.workflow,
-                "routed_by": verdict.by,
-                "routed_ref": ref,
-                "policy": policy,
-            }
-        )
-    )
+    session = turn.put(session, workflow=verdict.workflow, routed_by=verdict.by, routed_ref=ref, policy=policy)
     turn.audit(
         "route.chosen",
         session,
@@ -264,7 +256,7 @@ def menu_message(turn: Turn, session: Session, text: str, materials: Sequence[Ma
         elsewhere = route(text, together, turn.pack, bot_name=turn.bot_name)
         if elsewhere.outcome == "proceed" and elsewhere.by == "command":
             verdict = elsewhere
-            session = turn.put(session.model_copy(update={"pack": turn.pack.name}))
+            session = turn.put(session, pack=turn.pack.name)
             request = session.request.model_copy(
                 update={
                     "text": verdict.text,
@@ -274,7 +266,7 @@ def menu_message(turn: Turn, session: Session, text: str, materials: Sequence[Ma
                 }
             )
             _close_menu(turn, session, str(verdict.workflow).replace("/", " / "))
-            return start(turn, turn.put(session.model_copy(update={"request": request})), verdict, ref)
+            return start(turn, turn.put(session, request=request), verdict, ref)
     if verdict.outcome == "continue":
         turn.ignore("meant for another bot" if verdict.other_bot else "no answer to the menu")
         return session
@@ -285,7 +277,7 @@ def menu_message(turn: Turn, session: Session, text: str, materials: Sequence[Ma
         request = request.model_copy(update={"text": f"{session.request.text}\n{verdict.text}".strip()})
     if verdict.outcome == "proceed" and verdict.workflow is not None:
         _close_menu(turn, session, verdict.workflow.replace("/", " / "))
-        session = turn.put(session.model_copy(update={"request": request}))
+        session = turn.put(session, request=request)
         return start(turn, session, verdict, ref)
     if verdict.question:
         turn.tell(*_about_menu(turn, session, text), session=session)
@@ -312,7 +304,7 @@ def menu_message(turn: Turn, session: Session, text: str, materials: Sequence[Ma
         )
     else:
         turn.tell("Kept with your request. The menu is still open: a letter, or a command.", session=session)
-    return turn.put(session.model_copy(update={"request": request, "stage": stage}))
+    return turn.put(session, request=request, stage=stage)
 
 
 def describes(turn: Turn, session: Session, text: str) -> bool:
@@ -356,7 +348,7 @@ def _redrawn(
     stage = old.model_copy(update={"options": verdict.options})
     if old.options != verdict.options:  # the letters mean something else from now on
         stage = _offered(turn, verdict.options).model_copy(update={"asked": old.asked, "spent": old.spent})
-    session = turn.put(session.model_copy(update={"request": request, "stage": stage}))
+    session = turn.put(session, request=request, stage=stage)
     _menu(turn, session, verdict, lead, redraw=not anew)
     if not anew:
         turn.tell("Added to your request; the menu above is up to date.", session=session)
@@ -387,11 +379,11 @@ def request_edited(turn: Turn, session: Session, text: str) -> Session:
     request = Request(
         text=verdict.text, original=text, materials=verdict.materials, ref=ref, direct_mode=verdict.direct_mode
     )
-    session = turn.put(session.model_copy(update={"request": request}))
+    session = turn.put(session, request=request)
     if verdict.outcome == "proceed" and verdict.workflow is not None:
         _close_menu(turn, session, verdict.workflow.replace("/", " / "))
         return start(turn, session, verdict, ref)
-    session = turn.put(session.model_copy(update={"stage": _offered(turn, verdict.options)}))
+    session = turn.put(session, stage=_offered(turn, verdict.options))
     _menu(turn, session, verdict, redraw=True)
     return session
 
@@ -461,7 +453,7 @@ def something_else(turn: Turn, session: Session, person: Person, ref: MessageRef
     turn.audit("route.reopened", session, person, workflow=session.workflow, user_message_ref=ref.id)
     turn.drop_pending(session=session.id)
     if not handed:
-        session = turn.put(session.model_copy(update={"stage": Ended(how="replaced", at=turn.at)}))
+        session = turn.put(session, stage=Ended(how="replaced", at=turn.at))
         turn.audit("session.replaced", session, person, reason="something else")
     pack = turn.book.packs[session.pack]
     routed = route(session.request.text, session.request.materials, pack)
@@ -469,5 +461,5 @@ def something_else(turn: Turn, session: Session, person: Person, ref: MessageRef
     options = tuple(w.id for w in pack.workflows if w.default_for_phase in routed.phases) or routed.options
     whole = (pack.menus.whole,) if pack.menus.whole and pack.menus.whole not in options else ()
     verdict = routed.model_copy(update={"outcome": "clarify", "options": (*whole, *options)[:3], "menu": "materials"})
-    fresh = turn.put(fresh.model_copy(update={"stage": _offered(turn, verdict.options)}))
+    fresh = turn.put(fresh, stage=_offered(turn, verdict.options))
     _menu(turn, fresh, verdict)

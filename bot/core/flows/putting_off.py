@@ -12,9 +12,9 @@ from bot.core.events import ButtonPressed, MessageReceived
 from bot.core.flows import hours, replying
 from bot.core.flows.words import pleasantry, puts_off
 from bot.core.model import MessageRef, Person
-from bot.core.moments.expression import MISTAKEN, Expression
+from bot.core.moments.expression import MISTAKEN, Expression, Wrong, either_day
 from bot.core.moments.resolve import Moment, on_the_wall, resolve
-from bot.core.moments.wish import Wish, find, moment_in, only_moment
+from bot.core.moments.wish import Wish, find, may_be_moment, moment_in, only_asks, only_moment
 from bot.core.moments.zones import in_words, span_in_words
 from bot.core.patterns import regex
 from bot.core.replies.reading import Reading
@@ -22,6 +22,7 @@ from bot.core.state import PutOff, Reminded, Round, Session
 from bot.core.turn import Turn
 
 EXAMPLE = "ask me tomorrow at 9"
+MOST_NAMED = 3  # paused intakes
 
 
 # -- what a message wishes -----------------------------------------------------------------------------------------
@@ -47,7 +48,10 @@ _BREAKS = 4  # looked at; a time has one or two itself: "tomorrow, 9:30: 1 A"
 
 def wish_before(turn: Turn, round_: Round, text: str) -> Wish | None:
     """A bare moment in front of answers: "tomorrow at 9: 1 A". The answers are the rest."""
-    for mark in islice(_BREAK.finditer(text), _BREAKS):
+    marks = list(islice(_BREAK.finditer(text), _BREAKS))
+    if not marks or not may_be_moment(text[: marks[-1].start()], turn.book.times):
+        return None
+    for mark in marks:
         said, rest = only_moment(text[: mark.start()], turn.book.times), text[mark.end() :].strip()
         if said is None:
             continue
@@ -93,6 +97,25 @@ def unfinished(turn: Turn, session: Session, event: MessageReceived, ref: Messag
     return True
 
 
+def only_wishes(turn: Turn, text: str) -> bool:
+    """Whether a message wishes to be asked later, and says nothing else."""
+    wish, times = wish_in(turn, text), turn.book.times
+    if wish is not None:
+        return not wish.rest
+    return only_asks(text, times) or only_moment(text, times) is not None or puts_off(text, turn.book.phrases)
+
+
+def about_nothing(turn: Turn) -> None:
+    """A wish while nothing is open that it could be about is answered with what can be done."""
+    paused = [s for s in turn.state.sessions if s.stage.kind in ("asking", "routing", "between")]
+    lines = ["Nothing is open here, so there is nothing to ask you again about."]
+    for session in paused[-MOST_NAMED:]:
+        words = view.shortened(session.request.text, 60)
+        lines.append(f"#{session.number} “{words}” is kept: /resume {session.number} goes on with it.")
+    more = "Something new" if paused else "For an intake"
+    turn.tell(*lines, f"{more}: say what you need. While its questions are open, I can wait: {EXAMPLE}")
+
+
 # -- keeping it ----------------------------------------------------------------------------------------------------
 
 
@@ -129,14 +152,14 @@ def keep(
     if before is not None and stands:  # what can not be read takes nothing away
         kept = before
     others = tuple(p for p in session.put_off or () if p.by.id != person.id)
-    session = turn.put(session.model_copy(update={"put_off": (*others, kept)}))
+    session = turn.put(session, put_off=(*others, kept))
     told: dict[str, Any] = {} if at is None else {"at": at.isoformat(), "zone": zone.name}
     turn.audit(
         "answer.put_off", session, person, round_, until=wish.words, user_message_ref=ref.id, words=ref.quote, **told
     )
     open_ = view.still_open(round_, turn.policy(session).bulk_accept) if round_ and round_.open_items else ""
     if moment is None or at is None:
-        why = "" if not isinstance(found, str) else f": {MISTAKEN[found]}"
+        why = "" if not isinstance(found, str) else f": {_mistake(wish, found)}"
         lines = _without_moment(wish, why, _in_zone(turn, kept) if stands else "", beside=beside, noted=noted)
     else:
         lines = _with_moment(turn, moment, zone, person)
@@ -167,6 +190,13 @@ def _with_moment(turn: Turn, moment: Moment, zone: hours.Zone, person: Person) -
     return lines
 
 
+def _mistake(wish: Wish, found: Wrong) -> str:
+    if found != "which_date":
+        return MISTAKEN[found]
+    one, other = either_day(wish.said)
+    return f"it may be {one} or {other}"
+
+
 def _in_zone(turn: Turn, kept: PutOff) -> str:
     zone = turn.book.zones.zone(kept.zone)
     return "" if kept.at is None or zone is None else in_words(kept.at, zone, kept.zone, turn.at)
@@ -184,8 +214,12 @@ def _without_moment(wish: Wish, why: str, stands: str, *, beside: bool, noted: b
         return [f"“{words}” is kept as a note. What is open can wait, and nothing expires. {how}"]
     return [
         f"All right, later (“{words}”). Nothing is recorded or decided meanwhile, and nothing expires.",
-        f"I can't tell a moment from that{why}, so I don't come back by myself. To be asked again: {EXAMPLE}",
+        f"I can't tell a moment from that{why}, so I don't come back by myself. To be asked again: {_example(wish)}",
     ]
+
+
+def _example(wish: Wish) -> str:
+    return f"ask me on {either_day(wish.said)[1]} at 9" if wish.said.wrong == "which_date" else EXAMPLE
 
 
 def stop(turn: Turn, session: Session, round_: Round | None, person: Person, ref: MessageRef) -> Session:
@@ -198,7 +232,7 @@ def stop(turn: Turn, session: Session, round_: Round | None, person: Person, ref
         last=turn.at,
         muted=True,
     )
-    session = turn.put(session.model_copy(update={"put_off": left or None, "reminded": muted}))
+    session = turn.put(session, put_off=left or None, reminded=muted)
     turn.audit("reminder.stopped", session, person, round_, user_message_ref=ref.id, words=ref.quote)
     if not isinstance(turn.envelope.event, ButtonPressed):  # a tap has its notice
         words = "No more reminders of this one. It stays open, and nothing expires; /status shows it."

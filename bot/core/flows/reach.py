@@ -19,7 +19,7 @@ from bot.core.events import (
     MessageReceived,
     PlaceLost,
 )
-from bot.core.flows import handover, hours, opening
+from bot.core.flows import handover, hours, opening, spec_steps
 from bot.core.flows.commands import name_of, where
 from bot.core.state import Between, Owed, Round, Routing, Session
 from bot.core.turn import Turn
@@ -200,7 +200,7 @@ def show_owed(turn: Turn) -> None:
 
 
 def _waiting(turn: Turn) -> list[Session]:
-    return [s for s in turn.state.sessions if s.stage.kind in ("asking", "routing")]
+    return [s for s in turn.state.sessions if s.stage.kind in ("asking", "routing", "between")]
 
 
 def _show_again(turn: Turn, lead: str, why: str) -> bool:
@@ -217,6 +217,12 @@ def _show_again(turn: Turn, lead: str, why: str) -> bool:
 def _again(turn: Turn, session: Session, lead: tuple[str, ...], why: str) -> None:
     round_ = session.round
     bulk = turn.policy(session).bulk_accept
+    if session.stage.kind == "between":
+        if lead:
+            turn.tell(*lead)
+        shown = spec_steps.again(turn, session)
+        _keep(turn, shown.model_copy(update={"touched_at": session.touched_at}))
+        return
     if session.stage.kind == "routing" or round_ is None:
         if lead:
             turn.tell(*lead)

@@ -67,7 +67,7 @@ def wordless(question: Question, reading: ItemReading) -> bool:
 
 def fingerprint(answer: Answer) -> str:
     """What an answer says, to be compared with what the same message says later."""
-    return "|".join(part or "" for part in (answer.chosen, answer.text, answer.note))
+    return f"{answer.chosen or ''}|{answer.text or ''}|{answer.note or ''}"
 
 
 def remark(
@@ -98,7 +98,7 @@ def resolve(
         update={
             "status": "resolved",
             "answer": answer,
-            "rivals": tuple(rival for rival in item.rivals if not same(rival, answer)),
+            "rivals": tuple([rival for rival in item.rivals if not same(rival, answer)]),
             "clarification": name,
             "said": {**dict([*item.said.items()][-9:]), answer.ref.id: fingerprint(answer)},
             "revision": item.revision + 1,

@@ -263,7 +263,7 @@ def force_quit(turn: Turn, session: Session, round_: Round, person: Person, ref:
     )
     assumed = tuple(f"{i.question.topic}: not answered; whatever is assumed here is unvalidated" for i in left)
     round_ = round_.model_copy(update={"items": items})
-    session = turn.put_round(session.model_copy(update={"assumptions": (*session.assumptions, *assumed)}), round_)
+    session = turn.put_round(session, round_, assumptions=(*session.assumptions, *assumed))
     turn.audit(
         "answer.force_quit", session, person, round_, questions=[i.question.id for i in left], user_message_ref=ref.id
     )
@@ -303,7 +303,7 @@ def _delegate(
         turn.tell(f"{name} {ABSENT[why]} Name somebody else: @name please.", session=session, round_=round_)
         return session
     asked = dict.fromkeys((*session.participants, who, *ids))
-    session = turn.put(session.model_copy(update={"participants": tuple(asked)}))
+    session = turn.put(session, participants=tuple(asked))
     turn.audit("answer.delegated", session, person, round_, to=who, words=ref.quote, user_message_ref=ref.id)
     asked_now = Span(text=name, person=ids[0] if len(ids) == 1 else None)  # told, where the platform can (CH-6)
     words = (

@@ -52,6 +52,8 @@ def settings(turn: Turn, rest: str, person: Person) -> None:
         turn.refuse(person, *refusal)
         return
     turn.set(settings=after)
+    if of_time and turn.shared:
+        turn.timer(times.TOLD, turn.at)
     changed = {k: v for k, v in after.model_dump().items() if v != getattr(before, k)}
     turn.audit("access.settings_changed", None, person, setting=words[0], value=quote(" ".join(words[1:])), **changed)
     turn.tell(*(times.shown(turn, person) + putting_off.zone_told(turn) if of_time else _shown(turn)))

@@ -21,6 +21,7 @@ from bot.core.state import Session
 from bot.core.turn import Turn
 
 LONGEST_NAME = 60
+_ABOUT = regex(r"\s*[:;,.—–]\s|\s+[-—–]\s|[”\"'’»]")  # between the parent's name and what it is about
 UNNAMED = "unnamed"
 ASK = "What shall be specified? One message: a name, and what it is about, e.g. Refunds: let shop staff give refunds"
 
@@ -65,6 +66,10 @@ def said(turn: Turn, session: Session, text: str, person: Person, ref: MessageRe
         _named(turn, turn.put(session, request=request), person, ref)
 
 
+def cancels(words: str, book: PhraseBook) -> bool:
+    return read_reply(words, (_OPEN,), book, decoded=True).kind == "cancel"
+
+
 def is_request(words: str, book: PhraseBook) -> bool:
     """Whether words say what it is about: not "cancel", "later", thanks, or an answer meant for a round."""
     reading = read_reply(words, (_OPEN,), book, decoded=True)
@@ -100,8 +105,12 @@ def _named(turn: Turn, session: Session, person: Person, ref: MessageRef) -> Ses
         name=title, parent=state.parent, user_message_ref=reference(ref),
     )  # fmt: skip
     if parent_name and parent is None:
-        known = f"I know no specification “{quote(parent_name)}” here, so nothing is taken over from one."
-        turn.tell(known, session=session)
+        there = [f"“{spec_of(s).name}” (#{s.number})" for s in _others(turn, session)]
+        known = (
+            f"There are: {', '.join(there)}. /abandon and /spec … based on one of them begin anew." if there else ""
+        )
+        lead = f"I know no specification “{quote(parent_name)}” here, so nothing is taken over from one."
+        turn.tell(lead, known, session=session)
     elif parent is not None:
         taken = f"Its parent is “{spec_of(parent).name}”: what that decided is not asked again."
         turn.tell(taken, session=session)
@@ -122,7 +131,7 @@ def _title(turn: Turn, session: Session) -> tuple[str, str | None] | None:
     found = _PARENT.search(f" {first}")
     if found is not None:
         first = f" {first}"[: found.start()].strip()
-    title = re.split(r"[:;.,—–]\s|\s[—–-]\s", first, maxsplit=1)[0].strip()
+    title = re.split(r"[:;.,—–]\s|\s[—–-]\s", first, maxsplit=1)[0].strip(" ,;:")
     if not title:
         files = (m.name.rpartition(".")[0] or m.name for m in request.materials if m.kind == "file")
         title = " ".join(re.split(r"[\s_.-]+", next(files, ""))).strip()
@@ -148,10 +157,21 @@ def _after_the_asking(turn: Turn, text: str) -> str:
 
 
 def _parent(turn: Turn, session: Session, wanted: str) -> Session | None:
-    """An earlier specification of this place, by its name or number."""
-    wanted = wanted.casefold().lstrip("#")
+    """An earlier specification of this place, by its name or number; what it is about may follow."""
+    wanted = wanted.casefold()
+    named = []
+    for other in _others(turn, session):
+        for name in (spec_of(other).name.casefold(), str(other.number), f"#{other.number}"):
+            rest = wanted[len(name) :]
+            if wanted.startswith(name) and (not rest or (name and _ABOUT.match(rest))):
+                named.append((len(name), other))
+    return max(named, key=lambda pair: pair[0])[1] if named else None
+
+
+def _others(turn: Turn, session: Session) -> list[Session]:
+    """The latest first."""
     known = [s for s in turn.state.sessions if s.spec is not None and s.id != session.id]
-    return next((s for s in reversed(known) if wanted in (spec_of(s).name.casefold(), str(s.number))), None)
+    return [s for s in reversed(known) if spec_of(s).name != UNNAMED]
 
 
 def _decisions(parent: Session) -> tuple[Decision, ...]:

@@ -135,11 +135,15 @@ def _means_any(turn: Turn, session: Session, word: str, rest: str, person: Perso
 
 
 def _waiting(turn: Turn, word: str) -> Session | None:
-    """The last specification of this place that is not over; only /continue and what merely shows take it up."""
+    """The last specification of this place that is not over; only /continue and what merely shows take it up.
+
+    `/show` shows one that is over as well, while it is remembered whole.
+    """
     if word not in ("continue", "show", "gate"):
         return None
     paused = [s for s in turn.state.sessions if _open_spec(s)]
-    return paused[-1] if paused else None
+    over = [s for s in turn.state.sessions if s.spec is not None] if word == "show" else []
+    return next(reversed(paused or over), None)
 
 
 def _resumed(turn: Turn, session: Session, person: Person, ref: MessageRef) -> None:

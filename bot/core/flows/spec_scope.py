@@ -7,7 +7,7 @@ import re
 from bot.core import scope, spec_view, view
 from bot.core.capture import quote, reference
 from bot.core.flows import phases, spec, spec_steps
-from bot.core.flows.words import carries_on, pleasantry, yes_or_no
+from bot.core.flows.words import carries_on, pleasantry, puts_off, unsure, words_of, yes_or_no
 from bot.core.model import MessageRef, Person
 from bot.core.slots import spec_of
 from bot.core.spec import SCOPE_FIELDS, Change, phase, tier_words
@@ -18,7 +18,7 @@ from bot.core.turn import Turn
 def reconfirm(turn: Turn, session: Session, said: str, word: str | None, person: Person, ref: MessageRef) -> None:
     """ "y", or a described change, field by field (SC-3)."""
     state = spec_of(session)
-    if word == "yes":
+    if word == "yes" or words_of(said, turn.book.phrases, "keeps") is not None:
         proof = {"reconfirmed_at": turn.at, "reconfirmed_by": person.id, "reconfirmed_ref": reference(ref)}
         lock = state.lock.model_copy(update=proof)
         spec_steps.close_card(turn, session, "✔ The scope is confirmed.")
@@ -52,6 +52,8 @@ def reconfirm(turn: Turn, session: Session, said: str, word: str | None, person:
     if not changes:
         turn.tell("That is the scope already; write y to confirm it.", session=session)
         return
+    if found.unread:
+        turn.tell(f"Not used, as it names no part of the scope: {'; '.join(found.unread)}.", session=session)
     if not found.because:
         turn.put(session, stage=Between(waits="rationale", changes=changes))
         turn.tell(
@@ -71,10 +73,12 @@ def rationale(turn: Turn, session: Session, stage: Between, said: str, person: P
         turn.tell("Nothing is changed.", session=session)
         spec.ask_scope(turn, session)
         return
-    if pleasantry(said, book) or carries_on(said, book) or yes_or_no(said, book) == "yes" or len(said) < 4:
+    nothing = pleasantry(said, book) or carries_on(said, book) or yes_or_no(said, book) == "yes"
+    nothing = nothing or len(scope.reason(said)) < 4
+    if nothing or puts_off(said, book) or said.endswith(("?", "？")) or unsure(said, book):
         turn.tell("A reason is needed, in your words; or write: no, to leave the scope as it is.", session=session)
         return
-    reason = said.removeprefix("because ").strip()
+    reason = scope.reason(said)
     changes = tuple(
         c.model_copy(update={"rationale": reason, "user_message_ref": f"{c.user_message_ref}; {reference(ref)}"})
         for c in stage.changes

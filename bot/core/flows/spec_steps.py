@@ -151,7 +151,7 @@ def _listed(violations: Sequence[Violation]) -> list[str]:
 
 INPUT = (
     "Send the revised request as one message. It takes the place of the first one, which stays in the record, and "
-    "this phase starts over; what is answered is not asked again."
+    "this phase starts over; what is answered is not asked again. Or: no, to choose another way."
 )
 
 
@@ -196,6 +196,14 @@ def way_out(turn: Turn, session: Session, choice: str, person: Person, ref: Mess
         turn.tell(INPUT, session=session)
         return session
     return _carry(turn, session, person, ref)
+
+
+def back_to_the_ways(turn: Turn, session: Session, person: Person, ref: MessageRef) -> Session:
+    """Whoever was to send a revised request would rather not: the ways are open again (RD-7)."""
+    if session.round is not None:
+        session = turn.put_round(session, session.round.model_copy(update={"escalated": True}))
+    spec_flow.phase_audit(turn, session, "clarification_escalation", person, ref, words=ref.quote, again=True)
+    return _show_ways(turn, session, phases.unclear(turn, session))
 
 
 def _carry(turn: Turn, session: Session, person: Person, ref: MessageRef) -> Session:

@@ -6,6 +6,7 @@ from bot.core import scope, spec_view, view
 from bot.core.capture import reference
 from bot.core.flows import intake, phases, recording, spec, spec_steps
 from bot.core.flows.banks import look_again
+from bot.core.flows.words import pleasantry
 from bot.core.model import MessageRef, Person
 from bot.core.replies.reading import ItemReading
 from bot.core.slots import rounds_of, spec_of
@@ -30,7 +31,7 @@ def set_tier(turn: Turn, session: Session, rest: str, person: Person, ref: Messa
         turn.tell(f"The tier is {tier_words(tier)} already.", session=session)
         return
     if state.lock.locked:
-        _of_lock(turn, session, tier, because.removeprefix("because").strip(" :,"), person, ref)
+        _of_lock(turn, session, tier, scope.reason(because), person, ref)
         return
     round_ = session.round
     item = None
@@ -63,7 +64,7 @@ def _of_lock(turn: Turn, session: Session, tier: int, because: str, person: Pers
             session=session,
         )
         return
-    if len(because) < 4:
+    if len(because) < 4 or pleasantry(because, turn.book.phrases):
         turn.outcome, turn.reason = "refused", "no reason"
         turn.tell(
             f"The scope is locked with tier {tier_words(state.lock.complexity_tier)}. A change needs its reason, "

@@ -7,6 +7,7 @@ import re
 from bot.core import scope, spec_view, view
 from bot.core.events import MessageReceived
 from bot.core.flows import (
+    amending,
     injection,
     intake,
     phases,
@@ -20,11 +21,12 @@ from bot.core.flows import (
     spec_ways,
     threads,
 )
-from bot.core.flows.words import carries_on, pleasantry, puts_off, yes_or_no
+from bot.core.flows.words import carries_on, pleasantry, puts_off, words_of, yes_or_no
 from bot.core.model import Material, MessageRef, Person
 from bot.core.own_words import only_marked, unquoted
 from bot.core.patterns import regex
 from bot.core.replies.phrases import PhraseBook
+from bot.core.replies.tokens import tokenize
 from bot.core.slots import spec_of
 from bot.core.spec import CONFIRMED_IN
 from bot.core.state import Between, Session
@@ -167,7 +169,9 @@ def choose(
         case "escalation":
             spec_ways.choose(turn, session, said, person, ref)
         case "input":
-            if len(said) < 4 or word is not None or not spec_beginning.is_request(said, turn.book.phrases):
+            if word == "no" or _turns_back(said, turn.book.phrases):
+                spec_steps.back_to_the_ways(turn, session, person, ref)
+            elif len(said) < 4 or word is not None or not spec_beginning.is_request(said, turn.book.phrases):
                 turn.tell("That is no request yet.", spec_steps.INPUT, session=session)
             else:
                 spec_steps.revised(turn, session, said, person, ref)
@@ -175,12 +179,22 @@ def choose(
             spec_beginning.said(turn, session, said, person, ref)
 
 
+def _turns_back(said: str, book: PhraseBook) -> bool:
+    """ "cancel", "go back", "never mind", and nothing else: of the way that was chosen, not of the specification."""
+    return (
+        said.casefold().strip(" .!") in ("back", "never mind", "nevermind")
+        or words_of(said, book, "undo", "to_bot") is not None
+        or spec_beginning.cancels(said, book)
+    )
+
+
 def _going(
     turn: Turn, session: Session, said: str, person: Person, ref: MessageRef, event: MessageReceived | None
 ) -> None:
     """Between two steps: "go on", an answer changed, thanks; anything else is met with what could be done."""
     book = turn.book.phrases
-    if carries_on(said, book, agreeing=True):
+    asks = "?" in said or "？" in said  # "continue?" lets nothing through a gate
+    if carries_on(said, book, agreeing=True) and not asks:
         spec_steps.go_on(turn, session, person, ref)
         return
     ahead = phases.ahead(turn, session)
@@ -192,12 +206,15 @@ def _going(
         number = spec_of(session).phase
         turn.tell(f"{spec_view.name_of(number).capitalize()} is kept as it is.", ahead.words, session=session)
         return
-    if pleasantry(said, book):
+    if pleasantry(said, book) and not asks:
         turn.ignore("a pleasantry")
         return
     round_ = session.round
     if round_ is not None and round_.items and event is not None:
         reading = replying.read(turn, round_, said, event.decoded)
+        if reading.answers and reading.shaped and not intake.on_the_table(session, round_):
+            amending.propose(turn, session, round_, reading, person, ref)  # its phase is done (RD-13)
+            return
         if reading.answers and reading.shaped:
             session, round_, done = recording.record(turn, session, round_, reading.answers, (), person, ref)
             intake.echo(turn, session, round_, done, reading)
@@ -246,21 +263,47 @@ def _settled(turn: Turn, session: Session, said: str, word: str | None, person: 
         turn.tell("Settled.", *told, phases.ahead(turn, session).words, session=session)
         return
     rows = [s for s in session.settled if s.phase == spec_of(session).phase]
-    found = _NUMBER.fullmatch(said)
-    number = int(found[1]) if found else next((n for n, s in enumerate(rows, 1) if _names(said, s.topic)), None)
-    if number is None or not 1 <= number <= len(rows):
+    numbers, beside = _numbers(said, turn.book.phrases)
+    numbers = numbers or tuple(n for n, s in enumerate(rows, 1) if _names(said, s.topic))
+    asks = said.rstrip().endswith(("?", "？"))
+    if asks or not numbers or not all(1 <= n <= len(rows) for n in numbers):
         listed = f"1–{len(rows)}" if rows else "y"
-        turn.tell(f"Write y, or the number of what is not right ({listed}).", session=session)
+        shown = [line for n, line in spec_view.settled_points(session) if asks and n in numbers]
+        turn.tell(*shown, f"Write y, or the number of what is not right ({listed}).", session=session)
         return
     run = spec_of(session).present
-    run = run.model_copy(update={"doubted": (*run.doubted, rows[number - 1].question)})
-    turn.redraw(
-        round_.card, spec_view.lines(view.heading(round_, ""), f"✔ {number} is asked instead."), session, round_
-    )
+    run = run.model_copy(update={"doubted": (*run.doubted, *(rows[n - 1].question for n in numbers))})
+    listed = ", ".join(str(n) for n in numbers) + (" is" if len(numbers) == 1 else " are")
+    turn.redraw(round_.card, spec_view.lines(view.heading(round_, ""), f"✔ {listed} asked instead."), session, round_)
     session = turn.put_round(session, round_.model_copy(update={"closed_at": turn.at}))
-    spec.phase_audit(turn, session, "round.closed", person, ref, round=round_.nth, confirmed=True, corrected=number)
+    spec.phase_audit(turn, session, "round.closed", person, ref, round=round_.nth, confirmed=True, corrected=numbers)
     session = phases.keep(turn, session, spec_of(session).with_run(run))
+    if beside:
+        turn.tell(f"“{view.shortened(beside)}” is no answer yet: here the options are.", session=session)
     spec.surface(turn, session, round_.trigger)
+
+
+def _numbers(said: str, book: PhraseBook) -> tuple[tuple[int, ...], str]:
+    """The numbers with which a message begins ("1 and 3 are wrong", "2-4"), and what is given as their answer."""
+    tokens = tokenize(said)
+    found: list[int] = []
+    at, until = 0, False
+    while at < len(tokens):
+        token = tokens[at]
+        if token.kind == "num":
+            found += range(found[-1] + 1, token.value + 1) if until and found and token.value < 100 else [token.value]
+            until = False
+        elif token.kind == "mark" and token.fold == "-" and found:
+            until = at + 1 < len(tokens) and tokens[at + 1].kind == "num"
+        elif token.kind not in ("mark", "line", "para"):
+            known = book.at(tokens, at)
+            length = max((n for name, (n, _) in known.items() if name in ("and", "item")), default=0)
+            if not length:
+                break
+            at += length - 1
+        at += 1
+    given = found and at and at < len(tokens) and tokens[at - 1].fold in (":", "=", "->")
+    return tuple(dict.fromkeys(found)), said[tokens[at].start :] if given else ""
 
 
 def _names(said: str, topic: str) -> bool:

@@ -14,6 +14,7 @@ from bot.core.policies import Own, Settings
 from bot.core.turn import Turn
 
 WORDS = ("zone", "timezone", "quiet", "reminders", "reminder", "my")
+TOLD = "settings"  # the timer by which threads learn of a change in the place that they belong to
 MOST_OWN = 200  # people of one place with settings of their own, the latest
 USAGE = (
     "/settings reminders off|daily|weekly|every 4 hours · /settings quiet 22:00-08:00|off · "

@@ -86,7 +86,7 @@ def _next(turn: Turn) -> datetime | None:
         return None
     session = turn.state.current
     moments = [turn.at] if turn.state.owed is not None else []
-    if session is not None and _waits(session):
+    if session is not None and (session.put_off or hours.reminders(turn)) and _waits(session):
         moments += [p.at for p in session.put_off or () if p.at is not None]
         reminder = _reminder_at(turn, session)
         moments += [] if reminder is None else [reminder]

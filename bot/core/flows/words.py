@@ -62,6 +62,15 @@ def puts_off(text: str, book: PhraseBook) -> bool:
     )
 
 
+def unsure(text: str, book: PhraseBook) -> bool:
+    """ "no idea", "I don't know", and nothing else."""
+    classes = _classes(text, book) or []
+    named = {"unsure", "unknowing"}
+    return any(names & named for names in classes) and all(
+        names & (named | {"polite", "filler", "speaker", "opener"}) for names in classes
+    )
+
+
 def carries_on(text: str, book: PhraseBook, *, agreeing: bool = False) -> bool:
     """ "continue", "go on", "keep moving": decides nothing while a round is open (RD-6).
 

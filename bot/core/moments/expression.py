@@ -9,14 +9,18 @@ from typing import Any, Final, Literal
 from bot.core.moments.scan import Item
 
 DAY, NOON = 24 * 60, 12
-Wrong = Literal["no_such_time", "two", "past", "too_far"]
+Wrong = Literal["no_such_time", "two", "past", "too_far", "which_date"]
 
 MISTAKEN: Final = {
-    "no_such_time": "there is no such time of day",
+    "no_such_time": "there is no such day or time",
     "two": "I read more than one time in it",
     "past": "that moment is over",
     "too_far": "that is more than a year away",
 }
+MONTHS: Final = (
+    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "December",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,12 @@ class Expression:
         """Whether a day is said, or a length of time from now."""
         days = (self.minutes, self.days, self.weekday, self.weeks, self.months, self.date)
         return any(one is not None for one in days)
+
+
+def either_day(said: Expression) -> tuple[str, str]:
+    """The two days that 12/3 may be: "12 March", "3 December"."""
+    _, month, day = said.date or (None, 1, 1)
+    return f"{day} {MONTHS[month - 1]}", f"{month} {MONTHS[day - 1]}"
 
 
 @dataclass(slots=True)
@@ -206,6 +216,8 @@ def _day(told: _Read, at: int) -> int:
     item = told.items[at]
     if item.date is not None:
         told.keep("date", item.date)
+        if item.either and told.found.wrong is None:
+            told.found = replace(told.found, wrong="which_date")
         return at + 1
     part = item.kinds.get("part")
     for kind, field in (("day", "days"), ("weekday", "weekday"), ("week", "weeks"), ("month", "months")):

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
 
-from bot.core.moments.words import TimeWords, folded, spaced
+from bot.core.moments.dates import named, numbered
+from bot.core.moments.words import TimeWords, folded, letters, spaced
 from bot.core.patterns import regex
 
 LONGEST: Final = 500  # characters; a longer message holds no wish worth finding, and stays what it is
 BREAKS: Final = frozenset(".,;:!?\n()[]…。，、；：！？-–—=")
 
 _CLOCK = regex(r"(\d{1,2})([:h：]|\.(?=\d\d(?![\d.])))(\d{2})(?![\d:])")
-_ISO = regex(r"(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)")
-_DOTTED = regex(r"(\d{1,2})\.\s?(\d{1,2})\.(?:\s?(\d{4})(?!\d))?(?!\d)")
 _NUMBER = regex(r"\d+")
 _HALF_DAY = regex(r"([ap])\.\s?m\.")
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(NamedTuple):
     """`kinds`: what a phrase can mean, with its value; none for other words and breaks. `start`, `end`: places."""
 
     start: int
@@ -31,6 +28,8 @@ class Item:
     clock: tuple[int, int] | None = None
     written: str = ""  # how its hour was written: "02" is no afternoon
     date: tuple[int | None, int, int] | None = None  # year, month, day
+    either: bool = False  # its day and month may be meant the other way round: 12/3
+    slashed: bool = False  # two numbers and a slash: alone, these may be anything
 
     @property
     def strange(self) -> bool:
@@ -39,54 +38,51 @@ class Item:
 
 def scan(text: str, words: TimeWords) -> list[Item]:
     """The items of a message, in order. Linear in its length for a given set of phrases."""
-    return list(items_in(text, words))
+    return list(items_in(*folded(text), words))
 
 
-def items_in(text: str, words: TimeWords) -> Iterator[Item]:
-    """The same one by one, for whoever may have seen enough after a few."""
-    plain, places = folded(text)
+def items_in(plain: str, places: Sequence[int], words: TimeWords) -> Iterator[Item]:
+    """The same of a text that is folded already, one by one, for whoever may have seen enough after a few."""
     at = 0
     while at < len(plain):
-        char = plain[at]
-        if char == " ":
+        if plain[at] == " ":
             at += 1
             continue
         item, end = _item(plain, at, words)
-        start = places[at]
-        yield _placed(item, start, places[end])
+        yield item._replace(start=places[at], end=places[end])
         at = end
 
 
-def _placed(item: Item, start: int, end: int) -> Item:
-    return Item(start, end, item.kinds, item.sign, item.number, item.clock, item.written, item.date)
+_NOTHING: Final[Mapping[str, int]] = {}
+_OTHER: Final = Item(0, 0, _NOTHING)
 
 
 def _item(plain: str, at: int, words: TimeWords) -> tuple[Item, int]:
     char = plain[at]
-    if char.isdigit():
-        return _figures(plain, at)
+    if char.isdecimal():
+        return _figures(plain, at, words)
     if char in "ap" and (found := _HALF_DAY.match(plain, at)):
         return Item(0, 0, {f"{found[1]}m": 1}), found.end()
     if (phrase := words.at(plain, at)) is not None:
-        return Item(0, 0, phrase[1]), phrase[0]
+        end, kinds = phrase
+        if "month_name" in kinds and (day := named(plain, end, kinds["month_name"], words)) is not None:
+            return Item(0, 0, _NOTHING, date=day.date), day.end
+        return Item(0, 0, kinds), end
     if char in BREAKS:
-        return Item(0, 0, {}, sign=char), at + 1
+        return Item(0, 0, _NOTHING, sign=char), at + 1
     end = at + 1
     if spaced(char):
-        while end < len(plain) and (spaced(plain[end]) or plain[end] in "'_"):
-            end += 1
-    return Item(0, 0, {}), end
+        while (ahead := letters(plain, end)) > end or plain[end : end + 1] in ("'", "_"):
+            end = max(ahead, end + 1)
+    return _OTHER, end
 
 
-def _figures(plain: str, at: int) -> tuple[Item, int]:
-    if found := _ISO.match(plain, at):
-        return Item(0, 0, {}, date=(int(found[1]), int(found[2]), int(found[3]))), found.end()
-    if found := _DOTTED.match(plain, at):
-        year = int(found[3]) if found[3] else None
-        return Item(0, 0, {}, date=(year, int(found[2]), int(found[1]))), found.end()
+def _figures(plain: str, at: int, words: TimeWords) -> tuple[Item, int]:
+    if (day := numbered(plain, at, words)) is not None:
+        return Item(0, 0, _NOTHING, date=day.date, either=day.either, slashed=day.slashed), day.end
     if found := _CLOCK.match(plain, at):
-        return Item(0, 0, {}, clock=(int(found[1]), int(found[3])), written=found[1]), found.end()
+        return Item(0, 0, _NOTHING, clock=(int(found[1]), int(found[3])), written=found[1]), found.end()
     found = _NUMBER.match(plain, at)
     assert found is not None
     number = int(found[0][:7])
-    return Item(0, 0, {}, number=number, written=found[0]), found.end()
+    return Item(0, 0, _NOTHING, number=number, written=found[0]), found.end()

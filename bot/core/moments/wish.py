@@ -38,9 +38,12 @@ class _Clause:
 
 def find(text: str, words: TimeWords) -> Wish | None:
     """The wish in a message, or None. The last one counts where there are several."""
-    if len(text) > LONGEST or not words.may_ask(text.lower() if text.isascii() else folded(text)[0]):
+    if len(text) > LONGEST:
         return None
-    clauses = _clauses(scan(text, words))
+    plain, places = folded(text)
+    if not words.may_ask(plain):
+        return None
+    clauses = _clauses(list(items_in(plain, places, words)))
     for number in reversed(range(len(clauses))):
         wish = _wish(text, clauses, number)
         if wish is not None:
@@ -64,17 +67,35 @@ def moment_in(text: str, words: TimeWords, questions: Collection[int] = ()) -> E
     return Expression() if begins is not None and read(items[:begins])[0] == Expression() else said
 
 
+def may_be_moment(text: str, words: TimeWords) -> bool:
+    """Whether this text, or a beginning of it, may be a moment and nothing else: an exact and quick "no"."""
+    return words.may_date(folded(text[:LONGEST])[0])
+
+
 def only_moment(text: str, words: TimeWords) -> Expression | None:
     """The time where a message is nothing else: "in 2 hours", "next monday". None for any other message."""
     if len(text) > LONGEST or "?" in text:
         return None
+    plain, places = folded(text)
+    if not words.may_date(plain):
+        return None
     items: list[Item] = []
-    for item in items_in(text, words):
+    for item in items_in(plain, places, words):
         if item.strange:  # nearly always at the first word
             return None
         items.append(item)
+    if len(items) == 1 and items[0].slashed:
+        return None  # "1/2" may be two questions
     said, strange = read(items)
     return said if said.named and said.dated and not strange else None
+
+
+def only_asks(text: str, words: TimeWords) -> bool:
+    """Whether a message asks to be asked, and says nothing else: "remind me", "can you ask me again?"."""
+    if len(text) > LONGEST or not words.may_ask(folded(text)[0]):
+        return False
+    kinds = [item.kinds.keys() for item in scan(text, words) if not item.sign]
+    return all(k & {"ask", "filler"} for k in kinds) and any("ask" in k for k in kinds)
 
 
 def _of_a_question(items: Sequence[Item], at: int, questions: Collection[int]) -> bool:

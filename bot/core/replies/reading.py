@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pydantic import Field
+
 from bot.core.model import Form, Model
 
 Kind = Literal[
@@ -79,7 +81,7 @@ class Proposal(Model):
     """One reading that needs a yes before anything is recorded (RP-3, RP-8)."""
 
     kind: Literal["accept_all", "answers", "force_quit", "cancel"]
-    answers: dict[int, ItemReading] = {}  # for accept_all: explicit items that override; empty = none
+    answers: dict[int, ItemReading] = Field(default_factory=dict)  # for accept_all: explicit items that override
     numbers: tuple[int, ...] = ()  # for accept_all: the questions meant; () = every unanswered one
     label: str = ""  # short words for a button, e.g. "Question 2" or "Option B"
 
@@ -88,7 +90,7 @@ class Reading(Model):
     """The meaning of one message. `answers` are certain; `proposals` are not and record nothing."""
 
     kind: Kind
-    answers: dict[int, ItemReading] = {}
+    answers: dict[int, ItemReading] = Field(default_factory=dict)
     accepted: tuple[int, ...] = ()  # questions whose recommendation is accepted in bulk (CA-3)
     errors: tuple[ItemError, ...] = ()
     proposals: tuple[Proposal, ...] = ()

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from bot.core.model import Material
 from bot.core.patterns import regex
 from bot.core.routing.pack import Pack, Pasted
-from bot.core.routing.text import Span, fold, paragraphs, tokenise
+from bot.core.routing.text import Span, Token, fold, paragraphs, tokenise
 from bot.core.routing.triggers import Found
 
 # Addresses are the one thing here that is a regular language. No nested repetition: linear.
@@ -17,6 +17,7 @@ _LINK = regex(
     r"https?://[^\s<>\"'|）】」》]+|www\.[^\s<>\"'|）】」》]+|\b10\.\d{4,9}/[^\s<>\"'|，。；]+", re.IGNORECASE
 )
 _CHUNK = regex(r"[^\s\"'`<>|*,;()\[\]，。；、：（）「」『』“”«»！？!?]+")
+_SHORTEST_PASTE = 60  # characters
 _SCHEME = regex(r"^(?:https?://)?(?:www\.)?", re.IGNORECASE)
 
 
@@ -27,10 +28,14 @@ class Item(NamedTuple):
 
 
 class Handed(NamedTuple):
-    """`objects` are the stretches of the text that hold links, names of files and pasted documents."""
+    """`objects` are the stretches of the text that hold links, names of files and pasted documents.
+
+    `words`: the text as it was cut to look for pasted documents; None where it is too short for one.
+    """
 
     items: tuple[Item, ...]
     objects: tuple[Span, ...]
+    words: list[Token] | None
 
 
 def handed_in(text: str, given: Sequence[Material], pack: Pack) -> Handed:
@@ -48,10 +53,11 @@ def handed_in(text: str, given: Sequence[Material], pack: Pack) -> Handed:
         name = text[span.start : span.end]
         if fold(name, {}).rstrip("/").rpartition("/")[2] not in seen:
             items.append(_item(Material(kind="named", name=name), pack))
-    for pasted, span in _pasted(text, pack):
+    words = tokenise(text, pack.marks.variants) if pack.phases.pasted and len(text) >= _SHORTEST_PASTE else None
+    for pasted, span in () if words is None else _pasted(text, words, pack):
         items.append(Item(Material(kind="named", name=pasted.name), pasted.phase, paper=False))
         objects.append(span)
-    return Handed(tuple(items), tuple(objects))
+    return Handed(tuple(items), tuple(objects), words)
 
 
 def phases_of(items: Sequence[Item], artefacts: Sequence[Found], pack: Pack) -> tuple[int, ...]:
@@ -134,7 +140,9 @@ def _apart(stem: str) -> str:
 
 
 def _links(text: str) -> list[Span]:
-    found = []
+    found: list[Span] = []
+    if "/" not in text and "." not in text:
+        return found
     for hit in _LINK.finditer(text):
         end = hit.end()
         while end > hit.start() and text[end - 1] in ".,;:!?)]}":
@@ -146,40 +154,40 @@ def _links(text: str) -> list[Span]:
 def _names(text: str, pack: Pack) -> list[Span]:
     """Words of the text that are names of files or folders."""
     rules = pack.phases
-    known = {*rules.extensions, *rules.paper_extensions, *rules.text_extensions}
-    found = []
+    prefix, known = rules.folder_prefix, rules.endings
+    found: list[Span] = []
+    if "." not in text and "/" not in text and prefix not in fold(text, {}):
+        return found
     for hit in _CHUNK.finditer(text):
         chunk = hit.group().rstrip(".:")
+        bare = fold(chunk, {})
+        if "." not in chunk and "/" not in chunk and not bare.startswith(prefix):
+            continue
         if "@" in chunk or "://" in chunk:
             continue
         folder = "/" in chunk and any(
-            fold(part, {}).startswith(rules.folder_prefix) and part[len(rules.folder_prefix) :][:1].isdecimal()
-            for part in chunk.split("/")
+            fold(part, {}).startswith(prefix) and part[len(prefix) :][:1].isdecimal() for part in chunk.split("/")
         )
-        bare = fold(chunk, {})
         phase_folder = (
-            bare.startswith(rules.folder_prefix)
-            and bare[len(rules.folder_prefix) :][:1].isdecimal()
-            and bare[len(rules.folder_prefix) + 1 :][:1] in ("_", "-")
+            bare.startswith(prefix)
+            and bare[len(prefix) :][:1].isdecimal()
+            and bare[len(prefix) + 1 :][:1] in ("_", "-")
         )
         if folder or phase_folder or (_ending(chunk) in known and chunk.rpartition(".")[0]):
             found.append(Span(hit.start(), hit.start() + len(chunk)))
     return found
 
 
-def _pasted(text: str, pack: Pack) -> list[tuple[Pasted, Span]]:
+def _pasted(text: str, words: Sequence[Token], pack: Pack) -> list[tuple[Pasted, Span]]:
     """Letters and reviews pasted as text: from the first paragraph with a mark to the last."""
-    if not pack.phases.pasted or len(text) < 60:
-        return []
     lexicon = pack.marks
-    tokens = tokenise(text, lexicon.variants)
-    spans = lexicon.spans(tokens)
+    spans = lexicon.spans(words)
     parts = paragraphs(text)
     found = []
     for number, pasted in enumerate(pack.phases.pasted):
         ids = {lexicon.identity(f"p{number}.{place}") for place in range(len(pasted.any))}
         hits = [
-            (tokens[at].start, identity) for at, span in enumerate(spans) if span for identity in ids & span.keys()
+            (words[at].start, identity) for at, span in enumerate(spans) if span for identity in ids & span.keys()
         ]
         if len({identity for _, identity in hits}) >= pasted.need:
             first, last = hits[0][0], hits[-1][0]

@@ -139,15 +139,15 @@ def _asks(rest: str, pack: Pack) -> bool:
 def commands_within(text: str, pack: Pack) -> list[tuple[str, Span]]:
     """Commands, ids and agents written out anywhere in a message."""
     found: list[tuple[str, Span]] = []
-    for hit in _WITHIN.finditer(text):
+    for hit in _WITHIN.finditer(text) if any(sign in text for sign in "/!／！") else ():
         workflow = pack.workflow_by_command(hit.group(1))
         if workflow:
             found.append((workflow.id, Span(hit.start(), hit.end())))
-    for hit in _IDENTITY.finditer(text):
+    for hit in _IDENTITY.finditer(text) if "/" in text else ():
         workflow = pack.workflow(hit.group(0).lower())
         if workflow and workflow.kind == "workflow":
             found.append((workflow.id, Span(hit.start(), hit.end())))
-    for hit in _AGENT.finditer(text):
+    for hit in _AGENT.finditer(text) if "_" in text else ():
         workflow = pack.workflow(f"agent/{hit.group(0).lower()}")
         if workflow:
             found.append((workflow.id, Span(hit.start(), hit.end())))
@@ -169,5 +169,5 @@ def _near_miss(body: str) -> str | None:
                 end += 1
             if at or end > middle + 4:
                 return body[:end].rstrip(":")
-    later = _TOKEN.search(body, 1)
+    later = _TOKEN.search(body, 1) if "[" in body else None
     return later.group(0) if later else None

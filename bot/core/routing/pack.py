@@ -79,6 +79,11 @@ class PhaseRules(Model):
     told_phase: int | None = None  # of several sentences that a paper says of itself ("we review …")
     told_name: str = "a pasted abstract"
 
+    @cached_property
+    def endings(self) -> frozenset[str]:
+        """The endings by which a word in the text is read as a file's name."""
+        return frozenset((*self.extensions, *self.paper_extensions, *self.text_extensions))
+
 
 class StageLine(Model):
     workflow: str | None = None

@@ -1,4 +1,4 @@
-"""Phrases of a pack, compiled once, and found in a message in one pass.
+"""Phrases of a pack, compiled once; `bot.core.routing.search` finds them in a message.
 
 A phrase is a row of words and word classes, written in a pack like this:
 
@@ -14,11 +14,10 @@ holds only those of its own file.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from bot.core.routing.text import CLAUSE, SENTENCE, Token, dense, words
+from bot.core.routing.text import SENTENCE, Token, dense, words
 
 SMALL_WORDS = 5
 FAR = 60  # `;;`: about five sentences
@@ -40,20 +39,7 @@ class Phrase(NamedTuple):
     closes: bool
     source: str
     key: str
-
-
-class Match(NamedTuple):
-    phrase: Phrase
-    first: int
-    last: int  # exclusive, in tokens
-    bits: int  # the words it names, from `first` on; those that a gap passes over are not among them
-
-    @property
-    def named(self) -> frozenset[int]:
-        return frozenset([i for i in range(self.first, self.last) if self.bits >> (i - self.first) & 1])
-
-
-Place = tuple[int, Sequence[int]]  # where a word stands, and where the words of the wanted classes end there
+    needs: tuple[frozenset[int], ...]  # classes behind the first, of each of which a word can not be missing
 
 
 class Node:
@@ -109,14 +95,16 @@ _NO_NODES: dict[str, Node] = {}  # most nodes are ends; one empty table for all 
 
 
 class Lexicon:
-    """All classes and phrases of a pack. `spans` and `matches` are the look-ups."""
+    """All classes and phrases of a pack. `spans` finds the words, a `Search` the phrases."""
 
     def __init__(self, variants: Mapping[str, str]) -> None:
         self.variants = variants
         self.root = Node()
         self._ids: dict[str, int] = {}
+        self._own: set[int] = set()  # classes of one language's words, until it is known which of them phrases name
         self._by_first: dict[int, list[Phrase]] = {}
-        self._words: dict[str, set[tuple[str, ...]]] = {}  # of the marks, which alone are asked for word by word
+        # The words of the marks, which alone are asked for word by word.
+        self._marks: dict[str, frozenset[tuple[str, ...]]] = {}
 
     # -- building --
 
@@ -141,10 +129,13 @@ class Lexicon:
                 node.ids = (*node.ids, identity)
 
     def add_class(self, name: str, language: str, entries: Iterable[str]) -> None:
+        if name.startswith("!"):
+            said = {words(entry.replace("*", " "), self.variants) for entry in entries}
+            self._marks[f"<{name}>"] = self.phrases_of(f"<{name}>") | said
         for entry in entries:
-            if name.startswith("!"):
-                self._words.setdefault(f"<{name}>", set()).add(words(entry.replace("*", " "), self.variants))
-            self.add_word(self.identity(f"<{name}>"), self.identity(f"<{language}.{name}>"), text=entry)
+            own = self.identity(f"<{language}.{name}>")
+            self._own.add(own)
+            self.add_word(self.identity(f"<{name}>"), own, text=entry)
 
     def add_phrase(self, kind: str, value: str, source: str, language: str, gaps: tuple[int, int]) -> None:
         phrase = _compile(self, kind, value, source, language, gaps)
@@ -158,6 +149,9 @@ class Lexicon:
 
     def finish(self) -> None:
         """Prepare stems and typing errors once all words are in. Ends that say the same become one."""
+        named = {i for phrases in self._by_first.values() for p in phrases for e in p.elements for i in e.ids}
+        unused = self._own - named
+        self._own = set()
         ends: dict[tuple[int, ...], Node] = {}
         todo = [self.root]
         while todo:
@@ -165,6 +159,7 @@ class Lexicon:
             node.prepare()
             for branch in (node.words, node.stems):
                 for word, following in branch.items():
+                    following.ids = tuple([i for i in following.ids if i not in unused])
                     if not following.words and not following.stems:
                         branch[word] = ends.setdefault(following.ids, following)
             todo += [*node.words.values(), *node.stems.values()]
@@ -173,109 +168,37 @@ class Lexicon:
 
     def phrases_of(self, name: str) -> frozenset[tuple[str, ...]]:
         """The words of a mark, such as `<!around>`."""
-        return frozenset(self._words.get(name, ()))
+        return self._marks.get(name, frozenset())
 
     def spans(self, tokens: Sequence[Token]) -> list[dict[int, list[int]]]:
         """For each token: class id → the token positions at which a word of that class ends."""
         begun: dict[str, list[Node]] = {}
-        found = []
-        for at, token in enumerate(tokens):
+        found: list[dict[int, list[int]]] = []
+        following = [token.form if token.gap < SENTENCE else "" for token in tokens[1:]]
+        for at, (token, ahead) in enumerate(zip(tokens, [*following, ""], strict=False)):
             nodes = begun.get(token.form)
             if nodes is None:
                 nodes = begun[token.form] = _steps(self.root, token.form)
-            found.append(_ends(nodes, tokens, at) if nodes else _NOTHING)
+            if not nodes:
+                found.append(_NOTHING)
+            elif len(nodes) > 1 or nodes[0].sizes or len(ahead) >= MIN_SWAPPED or ahead in nodes[0].words:
+                found.append(_ends(nodes, tokens, at))
+            else:  # nothing goes on with the next word
+                found.append({identity: [at + 1] for identity in nodes[0].ids} if nodes[0].ids else _NOTHING)
         return found
 
-    def matches(
-        self,
-        tokens: Sequence[Token],
-        spans: Sequence[Mapping[int, list[int]]],
-        hidden: Sequence[bool],
-        opens: Sequence[bool],
-    ) -> list[Match]:
-        """Every phrase that occurs; hidden words are passed over, as if they were not there."""
-        places = _Places(tokens, spans, hidden)
-        present = places.where.keys()
-        # Of each phrase that can occur what is behind its first word, without what may be missing and is.
-        possible: dict[int, list[tuple[Phrase, list[Element]]]] = {}
-        for identity in present:
-            possible[identity] = [
-                (phrase, [e for e in phrase.elements[1:] if not e.ids.isdisjoint(present)])
-                for phrase in self._by_first.get(identity, ())
-                if all(e.optional or not e.ids.isdisjoint(present) for e in phrase.elements)
-            ]
-        found: list[Match] = []
-        for at, here in enumerate(spans):
-            if not here or hidden[at]:
-                continue
-            tried: set[str] = set()  # several classes of a word may begin the same phrase
-            for identity in here:
-                for phrase, rest in possible[identity]:
-                    if (opens[at] or not phrase.opens) and phrase.key not in tried:
-                        tried.add(phrase.key)
-                        hit = _match(phrase, rest, at, places)
-                        if hit is not None:
-                            found.append(hit)
-        return found
+    def begins(self, present: set[int]) -> set[int]:
+        """Those of these classes that phrases begin with."""
+        return present & self._by_first.keys()
 
-
-class _Places:
-    """Where the classes of a message stand, without the hidden words."""
-
-    def __init__(
-        self, tokens: Sequence[Token], spans: Sequence[Mapping[int, list[int]]], hidden: Sequence[bool]
-    ) -> None:
-        self.spans = spans
-        self.size = size = len(tokens)
-        self.step = [size] * (size + 2)  # the first place from here on that is not hidden
-        for at in range(size - 1, -1, -1):
-            self.step[at] = self.step[at + 1] if hidden[at] else at
-        self.order: list[int] = []  # the number of each place among those that are not hidden
-        self.clause: list[int] = []  # ends of clauses before it
-        self.opens: list[bool] = []  # is there one right before it?
-        self.where: dict[int, list[int]] = {}  # class id → its places
-        seen = ends = 0
-        for at, token in enumerate(tokens):
-            opens = token.gap >= CLAUSE
-            if not hidden[at]:
-                seen += 1
-                ends += opens
-                for identity in spans[at]:
-                    self.where.setdefault(identity, []).append(at)
-            self.order.append(seen)
-            self.clause.append(ends)
-            self.opens.append(opens)
-        self._of: dict[frozenset[int], tuple[list[int], list[Place]]] = {}
-
-    def of(self, ids: frozenset[int]) -> tuple[list[int], list[Place]]:
-        """The places of any of these classes, in order, and the same with the ends of their words."""
-        found = self._of.get(ids)
-        if found is None:
-            lists = [self.where[i] for i in ids if i in self.where]
-            order = lists[0] if len(lists) == 1 else sorted({at for each in lists for at in each})
-            found = self._of[ids] = order, [(at, self.ends(ids, at)) for at in order]
-        return found
-
-    def ends(self, ids: frozenset[int], at: int) -> Sequence[int]:
-        """Where the words of any of these classes end that begin at this place."""
-        found = [ends for identity, ends in self.spans[at].items() if identity in ids]
-        return found[0] if len(found) == 1 else [end for ends in found for end in ends]
-
-    def within(self, ids: frozenset[int], first: int, reach: int, *, far: bool) -> Sequence[Place]:
-        """Those from `first` on with words between, `reach` at most; a clause ends the search, unless `far`."""
-        if first >= self.size or (not far and self.opens[first]):
-            return ()
-        order, places = self.of(ids)
-        start = end = bisect_left(order, first)
-        most, clause, numbers, clauses = self.order[first] + reach, self.clause[first], self.order, self.clause
-        while end < len(order) and numbers[order[end]] <= most and (far or clauses[order[end]] == clause):
-            end += 1
-        return places[start:end]
+    def beginning(self, identity: int) -> Sequence[Phrase]:
+        """The phrases that begin with a word of this class."""
+        return self._by_first[identity]
 
 
 def _ends(nodes: list[Node], tokens: Sequence[Token], at: int) -> dict[int, list[int]]:
     found: dict[int, list[int]] = {}
-    here = at + 1
+    here, size = at + 1, len(tokens)
     while nodes:
         for node in nodes:
             for identity in node.ids:
@@ -284,12 +207,14 @@ def _ends(nodes: list[Node], tokens: Sequence[Token], at: int) -> dict[int, list
                     found[identity] = [here]
                 elif ends[-1] != here:
                     ends.append(here)
-        if here >= len(tokens) or tokens[here].gap >= SENTENCE:
+        if here >= size or tokens[here].gap >= SENTENCE:
             break
         form = tokens[here].form
-        if len(nodes) == 1 and len(form) < MIN_SWAPPED and not nodes[0].sizes:  # one character of a dense script
-            exact = nodes[0].words.get(form)
-            nodes = [exact] if exact is not None else []
+        if len(nodes) == 1 and (node := nodes[0]) and not node.sizes and len(form) < MIN_SWAPPED:
+            exact = node.words.get(form)  # one character of a dense script
+            if exact is None:
+                break
+            nodes = [exact]
         else:
             nodes = [following for node in nodes if not node.leaf for following in _steps(node, form)]
         here += 1
@@ -342,48 +267,6 @@ def _without_one(word: str) -> list[str]:
     return [word[:i] + word[i + 1 :] for i in range(len(word))]
 
 
-def _match(phrase: Phrase, rest: Sequence[Element], at: int, places: _Places) -> Match | None:
-    """Follow the phrase from `at`; the set of places reached stays small, so the work per place is bounded."""
-    spans, step, opens, size = places.spans, places.step, places.opens, places.size
-    begins = phrase.elements[0].ids
-    reached: dict[int, int] = {}  # next token → words named so far, as bits from `at` on
-    for identity, ends in spans[at].items():
-        if identity in begins:
-            for end in ends:
-                reached[end] = (1 << (end - at)) - 1
-    for ids, optional, reach, far in rest:
-        following = dict(reached) if optional else {}
-        for place, named in reached.items():
-            first = step[place]
-            near: Sequence[Place]
-            if reach:
-                near = places.within(ids, first, reach, far=far)
-            elif first >= size or (opens[first] and not far) or ids.isdisjoint(spans[first]):
-                continue
-            else:
-                near = ((first, places.ends(ids, first)),)
-            for here, stops in near:
-                passed = 1 << (here - at)
-                for end in stops:
-                    more = named | ((1 << (end - at)) - passed)
-                    if end not in following or more.bit_count() > following[end].bit_count():
-                        following[end] = more
-        reached = following
-        if not reached:
-            return None
-    if phrase.closes:
-        reached = {place: named for place, named in reached.items() if _closes(place, places)}
-        if not reached:
-            return None
-    last = max(reached)
-    return Match(phrase, at, last, reached[last])
-
-
-def _closes(place: int, places: _Places) -> bool:
-    following = places.step[place]
-    return following >= places.size or following > place or places.opens[place]
-
-
 # -- the little language of phrases ----------------------------------------------------------------------------
 
 
@@ -407,7 +290,8 @@ def _compile(lexicon: Lexicon, kind: str, value: str, source: str, language: str
         if not optional:
             reach, far = 0, False
     key = f"{kind} {value} {language} {source}"
-    return Phrase(kind, value, tuple(elements), opens, closes, source, key)
+    needs = tuple(sorted({e.ids for e in elements[1:] if not e.optional}, key=len))
+    return Phrase(kind, value, tuple(elements), opens, closes, source, key, needs)
 
 
 def _parts(source: str) -> list[str]:

@@ -103,7 +103,7 @@ def _judge(
         if verdict:
             return verdict.model_copy(update={"direct_mode": direct})
     named = [Named(v, s) for v, s in commands_within(text, pack) if opening.command is None or s.start > 0]
-    reading = read(text, pack.lexicon, handed.objects, named, answering=answering)
+    reading = read(text, pack.lexicon, handed.objects, named, answering=answering, words=handed.words)
     artefacts = [*reading.artefacts, *_told(reading, pack)]
     seen = _with_words(kept, artefacts)
     kept_words = [a for m in materials if m.kind == "named" for a in read(m.name, pack.lexicon).artefacts]

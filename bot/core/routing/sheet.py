@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import accumulate, pairwise
 
 from bot.core.routing.languages import Mark
@@ -12,34 +13,48 @@ from bot.core.routing.text import BLANK, CLAUSE, SENTENCE, Span, Token, lines, p
 
 
 class Sheet:
-    """A message with one flag per word for each reason not to count it."""
+    """A message with one flag per word for each reason not to count it, made when it is first asked for."""
 
-    def __init__(self, text: str, lexicon: Lexicon, objects: Sequence[Span]) -> None:
+    def __init__(
+        self, text: str, lexicon: Lexicon, objects: Sequence[Span], words: list[Token] | None = None
+    ) -> None:
+        """`words`: the text as `tokenise` cuts it, where that has been done."""
         self.text = text
         self._ends: dict[str, dict[int, int]] = {}  # mark → where it begins and ends
-        self._places: dict[str, list[int]] = {}
         self._clause_of: list[int] = []
         self._begins: list[int] = []
         self.lexicon = lexicon
-        words = tokenise(text, lexicon.variants)
+        self._objects = objects
+        words = tokenise(text, lexicon.variants) if words is None else words
         spans = lexicon.spans(words)
         self.tokens = _without_polite(words, spans, lexicon)
         self.polite = len(self.tokens) < len(words)
-        self.spans = spans if len(self.tokens) == len(words) else lexicon.spans(self.tokens)
-        self.present = {identity for here in self.spans for identity in here}
-        self.foreign_spans = [*quoted(text), *self._handed_on()]
-        self.foreign = self.flags([*self.foreign_spans, *objects])
-        self.negated = self._negated()
-        self.topic_words: set[int] = set()
-        self.topic = self._topics()
+        self.spans = lexicon.spans(self.tokens) if self.polite else spans
+        self.where: dict[int, list[int]] = {}  # class → the places where its words begin
+        for at, here in enumerate(self.spans):
+            for identity in here:
+                self.where.setdefault(identity, []).append(at)
+        self.topic_words: set[int] = set()  # that lead to a topic
         self.question_words: set[int] = set()
-        self.asked = self._asked()
-        self.aside = self._aside()
         self.told_spans: list[Span] = []
-        self.told = self._told()
-        self.over = [any(flags) for flags in zip(self._over(), self.aside, self.told, strict=True)]
+
+    @cached_property
+    def foreign_spans(self) -> list[Span]:
+        """What is quoted, or handed on."""
+        return [*quoted(self.text), *self._handed_on()]
+
+    @cached_property
+    def foreign(self) -> list[bool]:
+        return self.flags([*self.foreign_spans, *self._objects])
+
+    @cached_property
+    def over(self) -> list[bool]:
+        """Done already, taken back, told of others or by a paper."""
+        return [a or b or c for a, b, c in zip(self._over(), self.aside, self.told, strict=True)]
 
     def flags(self, spans: Sequence[Span]) -> list[bool]:
+        if not spans:
+            return [False] * len(self.tokens)
         covered = [False] * (len(self.text) + 1)
         for start, end in spans:
             covered[start:end] = [True] * (min(end, len(self.text)) - start)
@@ -47,23 +62,22 @@ class Sheet:
 
     def mark(self, name: Mark, at: int) -> int:
         """The end of the mark's words at this place, or 0."""
-        ends = self._ends.get(name)
-        if ends is None:
-            ends = self._ends[name] = self._ends_of(name)
-        return ends.get(at, 0)
+        return self._ends_of(name).get(at, 0)
 
     def _ends_of(self, name: Mark) -> dict[int, int]:
-        identity = self.lexicon.identity(f"<!{name}>")
-        if identity not in self.present:
-            return {}
-        return {at: max(here[identity]) for at, here in enumerate(self.spans) if identity in here}
+        ends = self._ends.get(name)
+        if ends is None:
+            identity = self.lexicon.identity(f"<!{name}>")
+            places = self.where.get(identity, ())
+            ends = self._ends[name] = {at: max(self.spans[at][identity]) for at in places}
+        return ends
 
     def clauses(self, gap: int = CLAUSE) -> list[Span]:
         cuts = [i for i, token in enumerate(self.tokens) if i == 0 or token.gap >= gap]
         return [Span(a, b) for a, b in pairwise([*cuts, len(self.tokens)])]
 
     def has(self, *names: Mark) -> bool:
-        return any(self.lexicon.identity(f"<!{name}>") in self.present for name in names)
+        return any(self.lexicon.identity(f"<!{name}>") in self.where for name in names)
 
     def before_small_words(self, at: int) -> int:
         """Where a noun phrase that ends with the word at this place begins: "(an) outline"."""
@@ -103,43 +117,53 @@ class Sheet:
             self._clause_of = list(accumulate(token.gap >= CLAUSE for token in self.tokens))
         number = self._clause_of[at]
         first, last = bisect_left(self._clause_of, number), bisect_right(self._clause_of, number)
-        places = self._places.setdefault(name, sorted(self._ends.setdefault(name, self._ends_of(name))))
+        return self._within(name, first, last)
+
+    def _within(self, name: Mark, first: int, last: int) -> bool:
+        """Does this mark stand anywhere from the word at `first` to the one before `last`?"""
+        places = self.where.get(self.lexicon.identity(f"<!{name}>"), ())
         return bisect_left(places, first) < bisect_left(places, last)
 
-    def _negated(self) -> list[bool]:
+    @cached_property
+    def negated(self) -> list[bool]:
         flags = [False] * len(self.tokens)
         if not self.has("negation", "negation_back"):
             return flags
+        passing, negations = self._ends_of("not_negation"), self._ends_of("negation")
+        backwards, contrasts = self._ends_of("negation_back"), self._ends_of("contrast")
         for start, end in self.clauses():
             at, since = start, start
             while at < end:
                 if self.foreign[at]:
                     at += 1
-                    continue
-                if passed := self.mark("not_negation", at):
-                    at = passed
-                elif self.mark("negation", at):
-                    stop = next((i for i in range(at + 1, end) if self.mark("contrast", i)), end)
+                elif at in passing:
+                    at = passing[at]
+                elif at in negations:
+                    stop = next((i for i in range(at + 1, end) if i in contrasts), end)
                     flags[at:stop] = [True] * (stop - at)
                     at = since = stop
-                elif passed := self.mark("negation_back", at):
+                elif at in backwards:
+                    passed = backwards[at]
                     flags[since:passed] = [True] * (passed - since)
                     at = since = passed
                 else:
-                    since = at if self.mark("contrast", at) else since
+                    since = at if at in contrasts else since
                     at += 1
         return flags[: len(self.tokens)]
 
-    def _topics(self) -> list[bool]:
+    @cached_property
+    def topic(self) -> list[bool]:
         flags = [False] * len(self.tokens)
         if not self.has("topic", "topic_back", "topic_until"):
             return flags
+        topics, until = self._ends_of("topic"), self._ends_of("topic_until")
+        backwards = self._ends_of("topic_back")
         for start, end in self.clauses():
             at = start
             while at < end:
                 if self.foreign[at]:
                     at += 1
-                elif (body := self.mark("topic", at)) and body < end and not self._own(at, body):
+                elif (body := topics.get(at, 0)) and body < end and not self._own(at, body):
                     self.topic_words.update(range(at, body))
                     stop = body
                     manner = self.mark("manner", at) or self.mark("manner", body)
@@ -147,14 +171,12 @@ class Sheet:
                         stop += 1
                     flags[body:stop] = [True] * (stop - body)
                     at = stop
-                elif (body := self.mark("topic_until", at)) and body < end and not self.mark("mine", body):
+                elif (body := until.get(at, 0)) and body < end and not self.mark("mine", body):
                     ends = [i for i in range(body, min(end, body + 40)) if self.mark("topic_end", i)]
                     stop = ends[-1] if ends else end
                     flags[body:stop] = [True] * (stop - body)
                     at = max(stop, body)
-                elif (body := self.mark("topic_back", at)) and not any(
-                    self.mark("mine", i) for i in range(start, at)
-                ):
+                elif (body := backwards.get(at, 0)) and not self._within("mine", start, at):
                     flags[start:body] = [True] * (body - start)
                     at = body
                 else:
@@ -177,7 +199,8 @@ class Sheet:
             return True
         return bool(self.mark("roughly", at) and self.mark("number", body))
 
-    def _asked(self) -> list[bool]:
+    @cached_property
+    def asked(self) -> list[bool]:
         flags = [False] * len(self.tokens)
         if not self.has("about", "about_any"):
             return flags
@@ -217,7 +240,8 @@ class Sheet:
                 flags[start:end] = [True] * (end - start)
         return flags
 
-    def _aside(self) -> list[bool]:
+    @cached_property
+    def aside(self) -> list[bool]:
         """News, and what other people do or ask: no request, and nothing handed in."""
         flags = [False] * len(self.tokens)
         if not self.has("others", "reported", "news"):
@@ -239,7 +263,8 @@ class Sheet:
                     flags[a:b] = [True] * (b - a)
         return flags
 
-    def _told(self) -> list[bool]:
+    @cached_property
+    def told(self) -> list[bool]:
         """ "We review 40 studies and do …": what a paper says of itself, up to where the person asks again."""
         flags = [False] * len(self.tokens)
         for start, end in self.clauses(SENTENCE) if self.has("tells") else ():
@@ -286,11 +311,12 @@ class Sheet:
     def openings(self, start: int, end: int) -> list[bool]:
         """Where a request may begin: at the start of a clause, after words that lead up to it, after "and"."""
         opens = [False] * (end - start + 1)
+        joints, leads, tokens, foreign = self._ends_of("joint"), self._ends_of("lead"), self.tokens, self.foreign
         for at in range(start, end):
             here = at - start
-            if at == start or self.tokens[at].gap >= CLAUSE or self.foreign[at - 1]:
+            if at == start or tokens[at].gap >= CLAUSE or foreign[at - 1]:
                 opens[here] = True
-            after = self.mark("joint", at) or (self.mark("lead", at) if opens[here] else 0)
+            after = joints.get(at, 0) or (leads.get(at, 0) if opens[here] else 0)
             if start < after <= end:
                 opens[after - start] = True
         return opens
@@ -298,8 +324,10 @@ class Sheet:
     def _handed_on(self) -> list[Span]:
         """Forwarded and cited paragraphs, and what has a heading like a document."""
         found: list[Span] = []
-        parts = paragraphs(self.text)
         heads = self._line_marks()
+        if not heads and "#" not in self.text:
+            return found
+        parts = paragraphs(self.text)
         for number, part in enumerate(parts):
             for line in lines(self.text, part):
                 raw = self.text[line.start : line.end].strip()
@@ -316,8 +344,10 @@ class Sheet:
         return found
 
     def _line_marks(self) -> dict[int, bool]:
-        """Start of line → does it hand on somebody else's words?"""
+        """Start of line → does it hand on somebody else's words? Empty where no line does."""
         found: dict[int, bool] = {}
+        if not self.has("forwarded", "handed_on"):
+            return found
         at = 0
         for line in lines(self.text, Span(0, len(self.text))):
             inside = []
@@ -333,6 +363,8 @@ class Sheet:
 
 def _without_polite(tokens: list[Token], spans: Sequence[dict[int, list[int]]], lexicon: Lexicon) -> list[Token]:
     polite = lexicon.identity("<!polite>")
+    if not any(polite in here for here in spans):
+        return tokens
     kept: list[Token] = []
     at, gap = 0, 0
     while at < len(tokens):

@@ -24,6 +24,7 @@ UNSEEN = frozenset(
     "\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff\u00ad\ufe0f"
 )
 _PLAIN_WORD = regex("[a-z0-9]+")
+_PLAIN_TOKEN = regex("[A-Za-z0-9]{3}[A-Za-z0-9'`]*|[A-Za-z0-9]{1,2}")  # apostrophes as in `_tokens`
 _ONE_FORM = regex("[\u4e00-\u9fff\uac00-\ud7a3\u3041-\u3096]+")  # as in `fold_char`; a word each
 _SINGLE = {"đ": "d", "ł": "l", "ø": "o", "ı": "i", "ß": "ss", "æ": "ae", "œ": "oe"}
 MAX_WORD = 64  # nobody's trigger word is longer; a longer one is cut, which keeps each step bounded
@@ -70,16 +71,52 @@ def _bare(plain: str) -> str:
 
 
 def fold(text: str, variants: Mapping[str, str]) -> str:
+    if text.isascii():
+        return text.lower()
     return "".join(fold_char(c, variants) for c in text if c not in UNSEEN)
 
 
 def tokenise(text: str, variants: Mapping[str, str]) -> list[Token]:
-    return list(_tokens(text, variants))
+    return list(_plain_tokens(text) if text.isascii() else _tokens(text, variants))
+
+
+def _plain_tokens(text: str) -> Iterator[Token]:
+    """As `_tokens`, for the letters that need no folding."""
+    at, gap = 0, PARAGRAPH
+    for found in _PLAIN_TOKEN.finditer(text):
+        start, end = found.span()
+        if at:
+            gap = BLANK if text[at:start] == " " else _gap(text, at, start)
+        form = text[start:end].lower()
+        if "'" in form or "`" in form:
+            form = form.replace("'", "").replace("`", "")
+        yield Token(form[:MAX_WORD], start, end, gap)
+        at = end
+
+
+def _gap(text: str, start: int, end: int) -> int:
+    """What stands between two tokens, at its weightiest."""
+    gap, newlines = NOTHING, 0
+    for at in range(start, end):
+        char = text[at]
+        if char in "\n\r":
+            newlines += char == "\n"
+            gap = max(gap, PARAGRAPH if newlines > 1 else CLAUSE)
+        else:
+            gap = max(gap, _weight(text, at, char))
+    return gap
 
 
 def _tokens(text: str, variants: Mapping[str, str]) -> Iterator[Token]:
     gap, start, form, newlines = PARAGRAPH, -1, "", 0
     for at, char in enumerate(text):
+        if "\u4e00" <= char <= "\u9fff" or "\uac00" <= char <= "\ud7a3" or "\u3041" <= char <= "\u3096":
+            if form:
+                yield Token(form[:MAX_WORD], start, at, gap)
+                gap, form = NOTHING, ""
+            yield Token(variants.get(char, char), at, at + 1, gap)  # dense, and of one form, as in `fold_char`
+            gap, newlines = NOTHING, 0
+            continue
         if char in UNSEEN:
             continue
         if char.isalnum() or unicodedata.category(char) == "Mn":
@@ -152,6 +189,9 @@ _QUOTES = {
 }
 
 
+_OPENING = regex("[`'‘" + "".join(_QUOTES) + "]")
+
+
 def paragraphs(text: str) -> list[Span]:
     """Stretches between blank lines, without them."""
     found: list[Span] = []
@@ -182,20 +222,18 @@ def lines(text: str, within: Span) -> list[Span]:
 def quoted(text: str) -> list[Span]:
     """Quotation marks, code ticks and `>` lines: somebody else's words, or words not meant (RT-2)."""
     found: list[Span] = []
-    for line in lines(text, Span(0, len(text))):
-        head = text[line.start : line.end].lstrip()
-        if head.startswith((">", "&gt;", "＞")):
-            found.append(line)
-    taken = [False] * len(text)
-    for start, end in found:
-        taken[start:end] = [True] * (end - start)
+    taken = bytearray()
+    if ">" in text or "&gt;" in text or "＞" in text:
+        everything = lines(text, Span(0, len(text)))
+        found = [s for s in everything if text[s.start : s.end].lstrip().startswith((">", "&gt;", "＞"))]
+        taken = bytearray(len(text))
+        for start, end in found:
+            taken[start:end] = b"1" * (end - start)
     at = 0
     never: dict[str, int] = {}  # a closing mark that was not found from here on is not looked for again
-    while at < len(text):
-        if taken[at]:
-            at += 1
-            continue
-        end = _closing(text, at, never)
+    while (opens := _OPENING.search(text, at)) is not None:
+        at = opens.start()
+        end = -1 if taken and taken[at] else _closing(text, at, never)
         if end > at:
             found.append(Span(at, end))
             at = end

@@ -11,11 +11,13 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from bot.core.routing.phrases import Lexicon, Match
+from bot.core.routing.phrases import Lexicon
+from bot.core.routing.search import Match, Search, can_occur
 from bot.core.routing.sheet import Sheet
-from bot.core.routing.text import Span, dense, paragraphs
+from bot.core.routing.text import Span, Token, dense, paragraphs
 
 NO_ARTEFACT = "-1"  # words that hold an artefact's name and are none: "literature review"
+_WORKFLOW = frozenset({"trigger", "name"})  # phrases that name a workflow
 LONG, SHORT = 280, 220  # characters; a paragraph over LONG beside a request under SHORT is what it is about
 
 
@@ -51,29 +53,32 @@ def read(
     named: Sequence[Named] = (),
     *,
     answering: bool = False,
+    words: list[Token] | None = None,
 ) -> Reading:
-    """`objects`: links, names of files, pasted documents. `answering`: bare nouns count (RT-9)."""
-    sheet = Sheet(text, lexicon, [*objects, *(n.span for n in named)])
+    """`objects`: links, names of files, pasted documents. `answering`: bare nouns count (RT-9).
+
+    `words`: the text as `tokenise` cuts it, where that has been done.
+    """
+    sheet = Sheet(text, lexicon, [*objects, *(n.span for n in named)], words)
+    if not named and not can_occur(lexicon, sheet.where):  # nothing of what the pack knows
+        return Reading((), (), (), (), False, _asks(sheet), about_workflow=False, told=_long_told(sheet))
     opens = sheet.openings(0, len(sheet.tokens))
     kinds = frozenset({"trigger", "unserved", "name"} if answering else {"trigger", "unserved"})
     plain = [a or b or c for a, b, c in zip(sheet.foreign, sheet.topic, sheet.over, strict=True)]
     hidden = [a or b for a, b in zip(plain, sheet.negated, strict=True)]
 
-    once: dict[tuple[bool, ...], list[Match]] = {}  # mostly nothing is set aside, and one search serves all
-
+    once: dict[tuple[bool, ...], Search] = {}  # mostly nothing is set aside, and one search serves all
     asks = any(sheet.asked)
 
     def found(flags: Sequence[bool], wanted: frozenset[str]) -> list[Match]:
         key = tuple(flags)
         if key not in once:
-            once[key] = lexicon.matches(sheet.tokens, sheet.spans, flags, opens)
+            once[key] = Search(lexicon, sheet.tokens, sheet.spans, sheet.where, flags, opens)
+        matches = once[key].matches(wanted)
+        if not asks:
+            return list(matches)
         # A phrase that is itself a question ("what does the literature say") is a request all the same.
-        return [
-            m
-            for m in once[key]
-            if m.phrase.kind in wanted
-            and (not asks or m.first in sheet.question_words or not any(sheet.asked[i] for i in m.named))
-        ]
+        return [m for m in matches if m.first in sheet.question_words or not any(sheet.asked[i] for i in m.named)]
 
     hits = found(hidden, kinds) + found(plain, frozenset({"negative"}))
     if any(sheet.topic):
@@ -100,15 +105,14 @@ def read(
         for n in named
         if not _flag_at(sheet, n.span, own_words, sheet.topic, sheet.asked, asked_about, sheet.over, sheet.negated)
     ]
-    taken_back = found(plain, frozenset({"trigger", "name"})) if any(sheet.negated) else []
+    taken_back = found(plain, _WORKFLOW) if any(sheet.negated) else []
     ruled_out = {m.phrase.value for m in taken_back if any(sheet.negated[i] for i in m.named)}
     later = any(m.phrase.kind == "trigger" and _put_off(sheet, m) for m in taken_back)
     asked = [(a and not b) or c for a, b, c in zip(sheet.asked, sheet.foreign, asked_about, strict=True)]
     about_workflow = any(asked) and (
         bool(named)
-        or any(
-            m.phrase.kind in ("trigger", "name")
-            for m in lexicon.matches(sheet.tokens, sheet.spans, [not a for a in asked], opens)
+        or bool(
+            Search(lexicon, sheet.tokens, sheet.spans, sheet.where, [not a for a in asked], opens).matches(_WORKFLOW)
         )
     )
     question = about_workflow or (any(asked) and text.rstrip().endswith(("?", "？")))
@@ -124,6 +128,13 @@ def read(
         question=question and not requests and not counted,
         about_workflow=about_workflow,
         told=_long_told(sheet),
+    )
+
+
+def _asks(sheet: Sheet) -> bool:
+    """Does the person ask what something is?"""
+    return sheet.text.rstrip().endswith(("?", "？")) and any(
+        a and not b for a, b in zip(sheet.asked, sheet.foreign, strict=True)
     )
 
 
@@ -176,7 +187,7 @@ def _nouns_alone(sheet: Sheet, nouns: Sequence[Match]) -> list[Match]:
 
 def _long_told(sheet: Sheet) -> Span | None:
     """Several sentences that a paper says of itself. Fewer may be somebody who tells what they do."""
-    told = sheet.told_spans
+    told = sheet.told_spans if any(sheet.told) else []
     if len(told) < _TOLD_SENTENCES or told[-1].end - told[0].start < SHORT:
         return None
     return Span(told[0].start, told[-1].end)

@@ -55,6 +55,31 @@ async def test_what_was_only_shown_in_a_form_is_not_said_again(talk: Talk, first
     )
 
 
+@pytest.mark.parametrize("reopened", [False, True])
+async def test_a_note_beside_a_stale_selection_goes_with_the_answer_that_stands(talk: Talk, reopened: bool) -> None:
+    """RP-7, RD-13: B was filled in, not chosen; C was typed while the form was open. With a draft it is the same."""
+    asked = await talk.begin()
+    talk.ana.reply(asked, "1: B")
+    await talk.settle()
+    talk.ana.press("Answer in a form")
+    await talk.settle()
+    if reopened:
+        talk.ana.type_in("as the board", of="q1.note")
+        talk.ana.close()
+        await talk.settle()
+        talk.ana.press("Answer in a form")
+        await talk.settle()
+    talk.ana.reply(asked, "1: C, since it is free")
+    await talk.settle()
+    talk.ana.type_in("as the board wants", of="q1.note")
+    talk.ana.submit()
+    await talk.settle()
+    assert not talk.ana.modals
+    said = talk.recorded["years"]
+    assert (said.chosen, said.user_note) == ("C", "since it is free; as the board wants")
+    assert '"form: 1: note"' in said.user_message_ref
+
+
 def fields(count: int, words: str, answered: int = 0) -> tuple[Field, ...]:
     options = (Option(key="A", label="One", recommended=True), Option(key="B", label="Other", other=True))
     return tuple(

@@ -195,6 +195,28 @@ async def test_delegation_notifies_the_person_and_nobody_else(talk: Talk) -> Non
     assert talk.answers == {"years": "B"}
 
 
+@pytest.mark.parametrize("label", ["", "|@oncall"])
+async def test_delegation_to_a_user_group_notifies_it(talk: Talk, label: str) -> None:
+    """CH-6, RD-12. Slack may leave out how the group reads. Its members may answer, and nobody else."""
+    group = talk.server.user_group("oncall", talk.ben)
+    cy = talk.server.person("Cy")
+    cy.join(talk.triage)
+    talk.ana.say("@askfirst settings answers requester", talk.triage)
+    asked = await talk.begin()
+    talk.ana.reply(asked, f"<!subteam^{group.id}{label}> please", raw=True)
+    await talk.settle()
+    assert [(ping.kind, ping.target) for ping in talk.server.broadcasts] == [("group", group.id)]
+    shown = talk.server.what_people_see(talk.triage, asked)
+    assert "@oncall: these questions are yours to answer too" in "\n".join(shown)
+    talk.server.mentions.clear()  # the one that was meant
+    cy.reply(asked, "1: A")
+    await talk.settle()
+    assert talk.answers == {}
+    talk.ben.reply(asked, "1: B")
+    await talk.settle()
+    assert talk.answers == {"years": "B"}
+
+
 async def test_a_form_that_was_closed_is_found_as_it_was(talk: Talk) -> None:
     """Drafts are kept; what is sent is forgotten as a draft."""
     await talk.begin()

@@ -8,7 +8,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bot.core.moments.expression import Expression
@@ -144,6 +144,7 @@ def test_zones_by_name_city_and_offset(said: str, name: str | None) -> None:
 
 
 @given(st.text(max_size=LONGEST))
+@example("ask me tomorrow ፩")  # a figure, and none of a decimal system
 def test_no_text_breaks_it(text: str) -> None:
     wish = find(text, WORDS)
     said = moment_in(text, WORDS) if wish is None else wish.said

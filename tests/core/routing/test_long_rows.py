@@ -10,7 +10,7 @@ from bot.core.routing.sheet import Sheet
 from tests.core.routing.test_cases import PACKS
 
 
-@pytest.mark.parametrize("word", ["word ", "the ", "my draft "])
+@pytest.mark.parametrize("word", ["word ", "the ", "my draft ", "에 대한 문헌 검토 "])
 def test_marks_are_looked_up_a_few_times_for_each_word(word: str, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = 0
     plain = Sheet.mark

@@ -92,3 +92,40 @@ def test_a_file_that_is_sent_instead_of_words_gives_its_name() -> None:
     )
     talk.happens(event)
     assert (talk.spec.name, waits(talk)) == ("refund rules 2026", "asking")
+
+
+def test_a_specification_that_is_over_can_still_be_shown() -> None:
+    """SP-2 What was decided is looked up most after the end."""
+    talk = SpecTalk()
+    talk.ana("/spec Refunds", "accept recommendations", "/abandon we bought one", "/show")
+    assert "Spec “Refunds”" in talk.heard
+    talk.ana("/show 1")
+    assert "How much specification this needs: B, Standard (recommended)" in talk.heard
+    assert talk.ana("/continue").outcome == "refused"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Receipts based on Refunds", "Receipts based on Refunds: print one for each", "Receipts based on “Refunds”",
+        "Receipts based on #1", "Receipts based on 1 - print one",
+    ],
+)  # fmt: skip
+def test_what_it_is_about_may_follow_the_parents_name(words: str) -> None:
+    """RD-5 What the parent decided is not asked again, and its tier is the one for additions (RD-2)."""
+    talk = SpecTalk(short=False)
+    talk.ana("/spec Refunds", "accept recommendations", f"/spec {words}", "yes")
+    assert talk.spec.parent is not None
+    assert talk.spec.name == "Receipts"
+    question = talk.session.round.items[0].question  # type: ignore[union-attr]
+    assert question.recommended.key == "C"
+    assert question.rationale.startswith("It has a parent, “Refunds”")
+    assert "Not asked, because it is settled" in talk.heard
+
+
+def test_an_unknown_parent_is_told_with_those_that_there_are() -> None:
+    """RD-5"""
+    talk = SpecTalk()
+    talk.ana("/spec Refunds", "accept recommendations", "/spec Receipts based on Refund: print one", "yes")
+    assert talk.spec.parent is None
+    assert "There are: “Refunds” (#1)." in talk.heard

@@ -149,3 +149,27 @@ def test_a_yes_to_a_way_that_is_no_longer_offered_chooses_nothing() -> None:
     talk = escalated()
     talk.ana("2 screens are enough", "no", "yes")
     assert talk.session.stage.waits == "escalation"  # type: ignore[union-attr]
+
+
+def test_an_edit_of_the_words_that_were_asked_about_takes_the_question_back() -> None:
+    """RD-13 RD-7 A yes would choose what is not said any more."""
+    talk = escalated()
+    said = f"u{talk.acts + 1}"
+    talk.ana("2 screens are enough")
+    talk.edits("ana", said, "let us talk about it")
+    talk.ana("yes")
+    assert not [e for e in talk.audited("clarification_escalation") if e.details.get("way")]
+
+
+@pytest.mark.parametrize("words", ["no", "cancel", "go back", "never mind", "back", "nein", "undo", "abbrechen"])
+def test_a_way_that_was_chosen_can_be_left_before_its_request_is_sent(words: str) -> None:
+    """RD-7 Such words are no revised request, and the ways are open again."""
+    talk = escalated()
+    before = talk.session.request.text
+    talk.ana("2", words)
+    assert talk.session.request.text == before
+    assert talk.session.stage.waits == "escalation"  # type: ignore[union-attr]
+    assert not talk.spec.earlier_requests
+    assert both(talk, 2) == ["escalated"]
+    talk.ana("3")
+    assert both(talk, 2) == []

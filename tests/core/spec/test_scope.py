@@ -7,6 +7,7 @@ import pytest
 from bot.core.scope import boundary, conflicts, count_in, described, tier_in
 from bot.core.spec import Lock, Spec
 from tests.core.spec.talk import DISCOVERED, SpecTalk
+from tests.core.spec.test_claims import at_the_scope
 from tests.core.spec.test_gate import both
 
 LOCKED = Spec(name="x", tier=2, lock=Lock(complexity_tier=2, surface_count=2, comparator_count=3))
@@ -158,3 +159,89 @@ def test_taking_back_what_was_left_to_the_bot_takes_tier_and_lock_back() -> None
     talk.ana("accept recommendations")
     assert (talk.spec.tier, talk.spec.lock.locked) == (2, True)
     assert both(talk, 1) == []
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "maybe 4 surfaces because of the kiosk", "should we have 4 surfaces because of the kiosk?",
+        "4 surfaces would be too many because it costs", "not 4 surfaces because of the cost",
+        "if legal agrees surfaces: 4 because of the kiosk", "we had 3 screens last year because of the kiosk",
+        "don't add returns because legal forbids it", "remove one page because it is old",
+        "I wonder whether tier 1 is better because it is new",
+    ],
+)  # fmt: skip
+def test_words_about_a_change_that_make_none_change_nothing(words: str) -> None:
+    """SC-3 A scope that nobody has decided is not recorded; it is asked about."""
+    talk = at_the_scope()
+    talk.ana(words)
+    assert not talk.spec.lock.changes
+    assert talk.session.stage.waits == "reconfirm"  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("words", "changes"),
+    [
+        ("add returns and exchanges because asked", {"in_scope": "what the request names; returns; exchanges"}),
+        ("in scope: a, b; because asked", {"in_scope": "what the request names; a; b"}),
+        ("add a; add b because asked", {"in_scope": "what the request names; a; b"}),
+        (
+            "not in scope: payment because legal",
+            {"out_of_scope": "everything that the request does not name; payment"},
+        ),
+        ("surfaces should be 4 because of the kiosk", {"surface_count": "4"}),
+        ("4 surfaces instead of 2 because of the kiosk", {"surface_count": "4"}),
+        ("4 surfaces, not 2, because of the kiosk", {"surface_count": "4"}),
+        ("3 surfaces because of the kiosk, and tier 1", {"surface_count": "3", "complexity_tier": "1"}),
+        ("drop tier to 3, comparators 2 because it is small", {"complexity_tier": "3", "comparator_count": "2"}),
+    ],
+)
+def test_no_part_of_a_described_change_is_lost(words: str, changes: dict[str, str]) -> None:
+    """SC-3"""
+    talk = at_the_scope()
+    talk.ana(words)
+    assert {c.field: c.to for c in talk.spec.lock.changes} == changes
+
+
+def test_a_part_that_names_no_field_is_told() -> None:
+    """SC-3 RP-2"""
+    talk = at_the_scope()
+    talk.ana("surfaces: 4; the board meets on friday; because of the kiosk")
+    assert "Not used, as it names no part of the scope: the board meets on friday." in talk.heard
+    assert talk.spec.lock.surface_count == 4
+
+
+@pytest.mark.parametrize("words", ["unchanged", "no changes", "bleibt so"])
+def test_a_scope_that_stays_is_confirmed(words: str) -> None:
+    """SC-3"""
+    talk = at_the_scope()
+    talk.ana(words)
+    assert talk.spec.lock.reconfirmed_at is not None
+
+
+@pytest.mark.parametrize("words", ["I don't know", "no idea", "why?", "later", "weiß nicht", "hm", "ok"])
+def test_words_that_give_no_reason_are_none(words: str) -> None:
+    """SC-3"""
+    talk = at_the_scope()
+    talk.ana("surfaces: 4", words)
+    assert not talk.spec.lock.changes
+    talk.ana("because the kiosk joins")
+    assert [c.rationale for c in talk.spec.lock.changes] == ["the kiosk joins"]
+
+
+@pytest.mark.parametrize("words", ["", "because", "since", "because.", "please", "thanks!", "as", "weil"])
+def test_a_tier_is_not_changed_for_a_reason_that_says_nothing(words: str) -> None:
+    """SC-3"""
+    talk = SpecTalk()
+    made = talk.ana(*DISCOVERED, f"/tier 1 {words}")
+    assert made.outcome == "refused"
+    assert not talk.spec.lock.changes
+
+
+@pytest.mark.parametrize("words", ["continue?", "go on?", "next?", "shall we continue?"])
+def test_a_question_lets_no_work_through_a_gate(words: str) -> None:
+    """SP-2 RD-6 Nothing advances but by a person's word, and asking is none."""
+    talk = SpecTalk()
+    talk.ana(*DISCOVERED, words)
+    assert not talk.audited("gate_approved")
+    assert "/continue goes on to phase 2" in talk.heard

@@ -18,7 +18,7 @@ from urllib.parse import urlencode
 
 import httpx
 
-from tests.fakes.slack.outgoing import ANSWER_WITHIN, Delivery, Outcome, within
+from tests.fakes.slack.outgoing import Delivery, Outcome, answered
 from tests.fakes.slack.world import World
 
 JSON, FORM = "application/json", "application/x-www-form-urlencoded"
@@ -70,7 +70,7 @@ class Hooks:
         now = self.world.clock.now()
         task = asyncio.ensure_future(self.post(body, self.signed(body, kind, **more)))
         try:
-            response = await within(self.world.clock, ANSWER_WITHIN, asyncio.shield(task), self.patience)
+            response = await answered(self.world, asyncio.shield(task), self.patience)
         except TimeoutError:
             self._late.add(task)  # the app goes on working
             task.add_done_callback(self._forget)

@@ -58,6 +58,11 @@ class Delivery:
         return self.tries[-1].answer if self.tries and self.tries[-1].ok else None
 
 
+async def answered(world: Any, wanted: Awaitable[T], patience: float) -> T:
+    """What the app answers within Slack's deadline; else TimeoutError."""
+    return await within(world.clock, ANSWER_WITHIN * world.slower, wanted, patience * world.slower)
+
+
 async def within(clock: Clock, seconds: float, wanted: Awaitable[T], patience: float) -> T:
     """Raises TimeoutError when the clock passes first. A clock that moves by itself never does; `patience`
     is in real seconds."""

@@ -14,7 +14,7 @@ from typing import Any
 
 from aiohttp import WSMsgType, web
 
-from tests.fakes.slack.outgoing import ANSWER_WITHIN, Delivery, Outcome, within
+from tests.fakes.slack.outgoing import Delivery, Outcome, answered
 from tests.fakes.slack.world import World
 
 MOST_CONNECTIONS = 10
@@ -177,7 +177,7 @@ class Sockets:
                 await connection.socket.send_json(self.envelope(delivery, envelope))
             if drop == "after":
                 await connection.socket.close() if connection.transport is None else connection.drop()
-            answer = await within(self.world.clock, ANSWER_WITHIN, asyncio.shield(future), self.patience)
+            answer = await answered(self.world, asyncio.shield(future), self.patience)
         except TimeoutError:
             return Outcome(False, "timeout", at=now)
         except ConnectionError:

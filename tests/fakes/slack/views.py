@@ -73,7 +73,7 @@ class Views(Looking):
             raise Refusal("invalid_trigger_id")
         if trigger.used:
             raise Refusal("exchanged_trigger_id")
-        if self.clock.now() - trigger.at > TRIGGER_LIFE:
+        if self.clock.now() - trigger.at > TRIGGER_LIFE * self.slower:
             raise Refusal("expired_trigger_id")
         return trigger
 

@@ -65,6 +65,7 @@ class App:
 
 class World:
     sockets: Any
+    slower = 1.0  # times as long as Slack's are its deadlines: on real time, where the machine has much else to do
 
     def __init__(self, clock: Clock, app: App | None = None) -> None:
         self.clock, self.app = clock, app or App()
