@@ -17,10 +17,11 @@ from bot.core.routing.pack import Pack
 from config.commands_loader import CommandFileError, load_commands
 from config.json_lines import line_of, lines_of
 from config.packs_loader import PackRefused, load_pack, load_part
-from config.phrases_loader import PhraseFileError, load_phrases
+from config.phrases_loader import load_phrases
 from config.playbooks_loader import read_playbook
 from config.problems import Problem
 from config.times_loader import load_times
+from config.word_files import PhraseFileError
 from config.yaml_nodes import Notes, compose, read_text
 
 _YAML = (".yaml", ".yml")

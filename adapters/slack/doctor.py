@@ -10,13 +10,13 @@ import hashlib
 import hmac
 import json
 from collections.abc import Collection, Mapping
-from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import httpx
 from cryptography.fernet import Fernet
 
+from adapters.outside import Unanswered, asked, clocks, date_of
 from adapters.slack.absence import HEARD, LONGEST_GAP
 from adapters.slack.http import PATH
 from adapters.slack.installs import INSTALL, uncovered
@@ -43,9 +43,6 @@ TAB = (
 )
 
 
-class _Unanswered(Exception): ...
-
-
 def is_direct(conversation: str) -> bool:
     """Whether it is somebody's direct messages with the app. Group ones have ids of channels."""
     if not conversation.startswith(f"{PLATFORM}:"):
@@ -69,16 +66,18 @@ async def examine(
                 checks += await _token(api, keys.bot_token or "", ways)
             if keys.app_token is not None:
                 checks.append(await _app_token(api, keys.app_token))
-        except _Unanswered as error:
+        except Unanswered as error:
             fix = "See that this machine reaches slack.com, or that ASKFIRST_SLACK__BASE_URL is right."
             return [*checks, Check("slack", "finding", f"the Web API does not answer: {error}", fix)]
         if keys.app_token is None:
-            checks += [*_clock(api.date, clock.now()), await _listens(client, here, keys.signing_secret or "", clock)]
+            refused = ": all that comes is refused"
+            checks += clocks("slack clock", api.date, clock.now(), SKEW, "Slack", refused)
+            checks.append(await _listens(client, here, keys.signing_secret or "", clock))
     return [*checks, *_messages_tab(heard), *_absence(kept, clock.now())]
 
 
 class _Api:
-    """Without the library: scopes and date are in the headers. No error of this holds a token."""
+    """Without the library: scopes and date are in the headers."""
 
     def __init__(self, client: httpx.AsyncClient, root: str) -> None:
         self._client, self._root = client, root if root.endswith("/") else f"{root}/"
@@ -86,21 +85,15 @@ class _Api:
         self.date: datetime | None = None
 
     async def call(self, method: str, token: str) -> dict[str, Any]:
-        try:
-            answer = await self._client.post(f"{self._root}{method}", headers={"authorization": f"Bearer {token}"})
-            body = answer.json()
-        except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
-            raise _Unanswered(type(error).__name__) from None
+        how = {"headers": {"authorization": f"Bearer {token}"}}
+        answer, body = await asked(self._client, f"{self._root}{method}", **how)
         if not isinstance(body, dict):
-            raise _Unanswered("no JSON object")
+            raise Unanswered("no JSON object")
         if answer.status_code == 429 or body.get("error") == "ratelimited":
-            raise _Unanswered("too many calls; try again in a minute")
+            raise Unanswered("too many calls; try again in a minute")
         given = answer.headers.get("x-oauth-scopes")
         self.scopes = None if given is None else frozenset(word.strip() for word in given.split(",") if word.strip())
-        try:
-            self.date = parsedate_to_datetime(answer.headers["date"])
-        except (KeyError, ValueError):
-            self.date = None
+        self.date = date_of(answer)
         return body
 
 
@@ -158,17 +151,6 @@ async def _app_token(api: _Api, token: str) -> Check:
 
 
 # -- being heard ---------------------------------------------------------------------------------------------------
-
-
-def _clock(theirs: datetime | None, ours: datetime) -> list[Check]:
-    if theirs is None:
-        return []
-    skew = ours - theirs.astimezone(UTC)
-    if abs(skew) <= SKEW:
-        return [Check("slack clock", "ok", "near enough to Slack's for signatures")]
-    way = "ahead of" if skew > timedelta(0) else "behind"
-    message = f"this machine's clock is {abs(skew).total_seconds():.0f} s {way} Slack's: all that comes is refused"
-    return [Check("slack clock", "finding", message, "Set it, or switch on time synchronisation (NTP).")]
 
 
 async def _listens(client: httpx.AsyncClient, here: str, secret: str, clock: Clock) -> Check:

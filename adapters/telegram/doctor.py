@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit
 
 import httpx
 
+from adapters.outside import Unanswered, asked, clocks, date_of
 from adapters.telegram.attendance import KEPT_FOR
 from adapters.telegram.bot import BASE_URL, keep_token_out_of_logs
 from adapters.telegram.hook import Webhook
@@ -29,9 +29,6 @@ COPY_IT = "Copy it anew from @BotFather into ASKFIRST_TELEGRAM__TOKEN."
 ONE_ONLY = "Stop the other program, or give it a bot of its own: one program a token."
 
 
-class _Unanswered(Exception): ...
-
-
 async def examine(
     token: str, base_url: str | None, webhook: Webhook | None, kept: Mapping[str, str], clock: Clock
 ) -> list[Check]:
@@ -42,21 +39,21 @@ async def examine(
         api = _Api(client, f"{base_url or BASE_URL}{token}")
         try:
             me = await api.call("getMe")
-        except _Unanswered as error:
+        except Unanswered as error:
             fix = "See that this machine reaches api.telegram.org, or that ASKFIRST_TELEGRAM__BASE_URL is right."
             return [Check("telegram", "finding", f"the Bot API does not answer: {error}", fix)]
         if me is None:
             return [Check("telegram token", "finding", f"Telegram refuses the token ({api.code})", COPY_IT)]
-        examined += [_token(me), *_clock(api.date, clock.now()), *_privacy(me)]
+        examined += [_token(me), *clocks("clock", api.date, clock.now(), SKEW, "Telegram"), *_privacy(me)]
         try:
             examined += await _delivery(api, me["id"], webhook, kept, clock.now())
-        except _Unanswered as error:
+        except Unanswered as error:
             examined.append(Check("telegram updates", "finding", f"the Bot API stopped answering: {error}"))
     return examined
 
 
 class _Api:
-    """Without the library: the date of an answer is asked for too. No error of this holds the address."""
+    """Without the library: the date of an answer is asked for too."""
 
     def __init__(self, client: httpx.AsyncClient, root: str) -> None:
         self._client, self._root = client, root
@@ -66,36 +63,17 @@ class _Api:
     words: str
     date: datetime | None
 
-    async def call(self, method: str, **asked: Any) -> Any:
+    async def call(self, method: str, **given: Any) -> Any:
         """The result; None where it was refused, with `code` and `words`."""
-        try:
-            answer = await self._client.post(f"{self._root}/{method}", json=asked)
-            body = answer.json()
-        except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
-            raise _Unanswered(type(error).__name__) from None
+        answer, body = await asked(self._client, f"{self._root}/{method}", json=given)
         self.code = answer.status_code
         self.words = str(body.get("description", "")) if isinstance(body, dict) else ""
-        if "date" in answer.headers:
-            try:
-                self.date = parsedate_to_datetime(answer.headers["date"])
-            except ValueError:
-                self.date = None
+        self.date = date_of(answer) or self.date
         return body["result"] if isinstance(body, dict) and body.get("ok") else None
 
 
 def _token(me: Mapping[str, Any]) -> Check:
     return Check("telegram token", "ok", f"@{me.get('username', '?')} ({me['id']})")
-
-
-def _clock(theirs: datetime | None, ours: datetime) -> list[Check]:
-    if theirs is None:
-        return []
-    skew = ours - theirs.astimezone(UTC)
-    if abs(skew) <= SKEW:
-        return [Check("clock", "ok", "agrees with Telegram's")]
-    way = "ahead of" if skew > timedelta(0) else "behind"
-    message = f"this machine's clock is {abs(skew).total_seconds():.0f} s {way} Telegram's"
-    return [Check("clock", "finding", message, "Set it, or switch on time synchronisation (NTP).")]
 
 
 def _privacy(me: Mapping[str, Any]) -> list[Check]:

@@ -471,9 +471,9 @@ def _refusals() -> tuple[type[Exception], ...]:
     from bot.ports import StoreUnavailable
     from config.commands_loader import CommandFileError
     from config.packs_loader import PackRefused
-    from config.phrases_loader import PhraseFileError
     from config.problems import Unloadable
     from config.settings import BadSettings
+    from config.word_files import PhraseFileError
 
     return (
         BadSettings,

@@ -20,9 +20,9 @@ from bot.core.codec import UnreadableState, decode_envelope
 from bot.core.events import MessageReceived
 from bot.ports import StoreUnavailable
 from config.packs_loader import PackRefused
-from config.phrases_loader import PhraseFileError
 from config.problems import Unloadable
 from config.settings import BadSettings, Settings, load_settings
+from config.word_files import PhraseFileError
 from storage import open_store
 from storage.marks import marked
 from storage.records import RecordStore

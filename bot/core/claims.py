@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, NamedTuple
 
 from bot.core.model import Material
-from bot.core.own_words import own_words
+from bot.core.own_words import pasted
 from bot.core.patterns import regex
 from bot.core.words import fold, spaceless
 
@@ -81,7 +81,7 @@ def _spaced(name: str) -> str:
 
 def _foreign(text: str) -> Iterator[str]:
     """What is quoted or pasted: the pasted part, quoted lines, and code."""
-    yield own_words(text).pasted[:_MOST]
+    yield pasted(text)[:_MOST]
     if ">" in text or "❯" in text:
         quoted = (line.lstrip(" >❯") for line in text.splitlines() if line.lstrip().startswith((">", "❯")))
         yield "\n".join(quoted)[:_MOST]

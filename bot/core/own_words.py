@@ -119,24 +119,39 @@ class Parts(NamedTuple):
 
 def own_words(text: str) -> Parts:
     """The person's own words in place, everything else blanked."""
-    start, introduced = _paste(text)
-    own = text[:start] + _blank(text[start:])
-    pasted = [text[start:]]
-    for paragraph in _PARAGRAPH.finditer(own) if len(own) > _LONG_PARAGRAPH else ():
-        if len(paragraph.group().strip()) > _LONG_PARAGRAPH:
-            pasted.insert(0, paragraph.group())
-            own = own[: paragraph.start()] + _blank(paragraph.group()) + own[paragraph.end() :]
-    for quote in _QUOTED.finditer(own) if any(sign in own for sign in _QUOTES) else ():
-        if len(quote.group()) >= _TELLING:
-            line = own.rfind("\n", 0, quote.start()) + 1
-            pasted.append(quote.group())
-            introduced = introduced or own[line : quote.start()].strip()
+    own, passages, introduced = _parted(text)
     for signs, pattern in _BLANKED:
         for sign in signs:
             if sign in own:
                 own = pattern.sub(lambda found: _blank(found.group()), own)
                 break
-    return Parts(own, "\n".join(p.strip() for p in pasted if p.strip()), introduced)
+    return Parts(own, _joined(passages), introduced)
+
+
+def pasted(text: str) -> str:
+    """What was pasted, alone: `own_words(text).pasted`."""
+    return _joined(_parted(text)[1])
+
+
+def _joined(passages: Sequence[str]) -> str:
+    return "\n".join(p.strip() for p in passages if p.strip())
+
+
+def _parted(text: str) -> tuple[str, list[str], str]:
+    """The text without the paste and long paragraphs, these and quotations, and the words that introduce them."""
+    start, introduced = _paste(text)
+    own = text[:start] + _blank(text[start:])
+    passages = [text[start:]]
+    for paragraph in _PARAGRAPH.finditer(own) if len(own) > _LONG_PARAGRAPH else ():
+        if len(paragraph.group().strip()) > _LONG_PARAGRAPH:
+            passages.insert(0, paragraph.group())
+            own = own[: paragraph.start()] + _blank(paragraph.group()) + own[paragraph.end() :]
+    for quote in _QUOTED.finditer(own) if any(sign in own for sign in _QUOTES) else ():
+        if len(quote.group()) >= _TELLING:
+            line = own.rfind("\n", 0, quote.start()) + 1
+            passages.append(quote.group())
+            introduced = introduced or own[line : quote.start()].strip()
+    return own, passages, introduced
 
 
 def _blank(text: str) -> str:

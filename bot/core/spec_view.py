@@ -125,6 +125,16 @@ def settled_card(session: Session, heading: str) -> Message:
     )
 
 
+def over(session: Session, ended: str) -> Message:
+    """A card that nothing waits on any more, as it stood with `session`: what it was about, and how it ended."""
+    stage, lock = session.stage, spec_of(session).lock
+    waits = stage.waits if isinstance(stage, Between) else "go"
+    about = WAITS.get(waits, ("the next step", ""))[0]
+    shown = scope_lines(lock) if waits == "reconfirm" else ()
+    listed = [line for _, line in settled_points(session)] if waits == "settled" else ()
+    return lines(f"[Phase {spec_of(session).phase}] Asked: {about}", ended, *shown, *listed)
+
+
 # -- ambiguity -----------------------------------------------------------------------------------------------------
 
 

@@ -28,6 +28,7 @@ from bot.core.events import (
     TimerDue,
 )
 from bot.core.flows import (
+    between,
     editing,
     fetching,
     forms,
@@ -105,6 +106,7 @@ def step(state: Conversation | None, envelope: Envelope, book: Book) -> Step:
     if isinstance(event, ACTS) and turn.outcome != "ignored":
         acted = True
         turn.pass_by(event.person)
+    between.settle_cards(turn)
     if not turn.wants and turn.belongs is None:
         waking.schedule(turn, acted=acted)
     return turn.finish()

@@ -21,7 +21,7 @@ from bot.core.flows import (
     threads,
 )
 from bot.core.flows.asked_for import materials, request_in
-from bot.core.flows.words import carries_on, pleasantry, yes_or_no
+from bot.core.flows.words import carries_on, pleasantry, second_thought, yes_or_no
 from bot.core.model import MessageRef
 from bot.core.moments.wish import Wish
 from bot.core.own_words import unquoted
@@ -108,6 +108,10 @@ def round_message(
         replying.nudge(
             turn, session, round_, "I can't go on before these are answered; nothing is decided meanwhile."
         )
+        return
+    held = [item.number for item in round_.items if item.answer is not None]
+    if held and second_thought(event.text, turn.book.phrases):  # "undo": nothing new is recorded, and what is stays
+        replying.nudge(turn, session, round_, f"What is answered stays. To change it: change {held[-1]} to …")
         return
     replying.nudge(turn, session, round_, "I can't read an answer in that; nothing is recorded.")
 

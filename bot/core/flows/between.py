@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from bot.core import spec_view
+from bot.core.effects import Redraw
 from bot.core.events import MessageReceived
 from bot.core.flows import amending, answering, intake, opening, replying, spec, spec_words
 from bot.core.flows.asked_for import request_in
 from bot.core.model import MessageRef
 from bot.core.spec import COMMAND
-from bot.core.state import Between, Round, Session
+from bot.core.state import Between, Ended, Round, Session
 from bot.core.turn import Turn
 
 
@@ -34,6 +36,24 @@ def earlier_round(
             session=session,
         )
     return True
+
+
+def settle_cards(turn: Turn) -> None:
+    """The cards that sessions have waited on, and wait on no more, lose their buttons and say so, where nothing that
+    was decided on them is said there already."""
+    for before in turn.before.sessions:
+        stage = before.stage
+        if not isinstance(stage, Between) or stage.card is None:
+            continue
+        if any(isinstance(effect, Redraw) and effect.card == stage.card for effect in turn.effects):
+            continue
+        now = turn.state.session(before.id)
+        if now is None or (isinstance(now.stage, Between) and now.stage.card == stage.card):
+            continue
+        again = isinstance(now.stage, Between) and now.stage.waits == stage.waits
+        cancelled = isinstance(now.stage, Ended) and now.stage.how == "cancelled"
+        ended = "Cancelled." if cancelled else "Closed; it is asked again below." if again else "Closed."
+        turn.redraw(stage.card, spec_view.over(before, ended), now)
 
 
 def _new_request(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef) -> bool:

@@ -18,8 +18,12 @@ from bot.core.moments.wish import Wish, moment_in
 from bot.core.own_words import code_in
 from bot.core.replies import read_reply
 from bot.core.replies.reading import ItemReading, Proposal, Reading, Slot
+from bot.core.replies.tokens import tokenize
 from bot.core.state import Round, Session, TakeReading
 from bot.core.turn import Turn
+
+ASKING = frozenset(("question", "explain", "filler", "polite", "asks_recommended"))
+SPEAKING = 4  # letters of a word that can tell which question is meant
 
 # -- the reader's view of a round ----------------------------------------------------------------------------------
 
@@ -227,7 +231,7 @@ def confirm(
 
 def explain(turn: Turn, session: Session, round_: Round, reading: Reading) -> None:
     """Answer a question back with the tradeoffs and the reason; the round stays open (RP-9)."""
-    numbers = reading.asked_about or tuple(i.number for i in round_.open_items)
+    numbers = reading.asked_about or spoken_of(turn, round_) or tuple(i.number for i in round_.open_items)
     items = [i for i in round_.items if i.number in numbers][:3] or list(round_.open_items or round_.items)[:1]
     lines: list[str] = []
     for item in items:
@@ -241,6 +245,31 @@ def explain(turn: Turn, session: Session, round_: Round, reading: Reading) -> No
     else:
         lines.append(f"To change an answer: change {round_.items[0].number} to …")
     turn.tell(*lines, session=session, round_=round_)
+
+
+def spoken_of(turn: Turn, round_: Round) -> tuple[int, ...]:
+    """The questions that the message speaks of by words of their own: "what does open access mean?" (RP-9)."""
+    event = turn.envelope.event
+    tokens = tokenize(event.text) if isinstance(event, MessageReceived) else []
+    said = {
+        t.fold
+        for n, t in enumerate(tokens)
+        if len(t.fold) >= SPEAKING and not turn.book.phrases.at(tokens, n).keys() & ASKING
+    }
+    own: dict[int, set[str]] = {}
+    for item in round_.items:
+        labels = (o.label for o in item.question.options if not o.other)
+        own[item.number] = {t.fold for text in (item.question.topic, *labels) for t in tokenize(text)}
+    found = {n: sum(1 for w in said if any(_alike(w, one) for one in words)) for n, words in own.items()}
+    most = max(found.values(), default=0)
+    named = tuple(n for n, count in found.items() if count == most > 0)
+    return named if len(named) < len(round_.items) else ()
+
+
+def _alike(one: str, other: str) -> bool:
+    """The same word, or its plural."""
+    shorter, longer = sorted((one, other), key=len)
+    return len(shorter) >= SPEAKING and longer.startswith(shorter) and len(longer) - len(shorter) <= 2
 
 
 def force_quit(turn: Turn, session: Session, round_: Round, person: Person, ref: MessageRef) -> Session:

@@ -23,10 +23,12 @@ from bot.core.replies.items import (
     told_of,
     turned,
 )
+from bot.core.replies.labels import by_label
 from bot.core.replies.message import Message
 from bot.core.replies.numbering import BEGINS_NUMBER, Numbers, bind_at, numbers_at
 from bot.core.replies.retract import told_after
 from bot.core.replies.statement import Place, Statement
+from bot.core.replies.value import skip_leads
 
 _GIVEN: Final = frozenset(("missed", "change"))
 _EXCEPTED: Final = ("letter", "ordinal", "recommended", "skip", "later", "unsure", "put_off")
@@ -106,8 +108,9 @@ def _item(msg: Message, said: Said, first: int, numbers: Numbers, place: Place) 
         start, bind = bind_at(msg, narrowed)  # "2 only: C", "1 for now: B"
         bound = True
     core = core_at(msg, start, loose=not (bound or glued))
-    if numbers.word and not core and msg.letter(start) and msg.at("number", start + 1):
-        core = "letter"
+    at = skip_leads(msg, start, msg.count) if numbers.word and not core else msg.count
+    if at < msg.count and msg.letter(at) and msg.any_at(("number", "ordinal"), at + 1):
+        core = "letter"  # "second one A third B"
     if numbers.word and not bound and core == "letter" and reads_on(msg, start):
         return None  # Russian "раз в неделю": the letter is a preposition
     following = numbers.values[0] == said.last + 1
@@ -164,8 +167,9 @@ def _item(msg: Message, said: Said, first: int, numbers: Numbers, place: Place) 
             return None
         if core in ("letter", "recommended", "skip"):
             return item if bound or said.unbound else None  # "1: Wing 2B, 2: A"
-        if bind == ":" and core != "empty" and msg.glued(first) and label_ends(msg, said.item_before, first):
-            return item
+        told = core != "empty" and (numbers.noun or (bind == ":" and msg.glued(first)))
+        if told and label_ends(msg, said.item_before, first):
+            return item  # "number one weekly number two staff only"
         return item if (bind in (":", ".", ")") and core != "empty" and not msg.glued(first)) or (
             bind == "." and msg.glued(first) and msg.tokens[first - 1].kind == "char"
         ) else None  # fmt: skip
@@ -195,6 +199,10 @@ def _item(msg: Message, said: Said, first: int, numbers: Numbers, place: Place) 
         return item
     if msg.at("unit", start) or numbers.ranged:
         return item if numbers.ranged and core else None
+    slot = msg.by_number[numbers.values[0]] if msg.labelled else None
+    label = by_label(msg, start, msg.count, slot) if slot is not None else None
+    if label is not None and label.kind == "letter":
+        return item  # "3 website (with a link by mail)"
     item.weak = True
     if place == "line":
         return item

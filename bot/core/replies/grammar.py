@@ -27,6 +27,7 @@ from bot.core.replies.retract import asked_aside, hedged_first, taken_back
 from bot.core.replies.reverse import value_first
 from bot.core.replies.statement import Place, Statement
 from bot.core.replies.value import letter_ends, skip_leads
+from bot.core.replies.values import item_within
 
 _PUT_ASIDE: Final = ("discuss", "later", "unsure", "explain")
 _OPENERS: Final = "\"“”„«‘'「『([{|<*~•#-"
@@ -215,6 +216,8 @@ class Parser:
             stop = msg.any_at(("skip", "recommended", "delegate", "agree", "disagree", "unsure", "later"), position)
             if stop:
                 return stop, "done"
+        if (stop := msg.at("other", at)) and item_within(msg, stop, min(stop + 1, msg.count)):
+            return stop, "done"  # "1 other 2 A"
         if msg.at("ordinal", at):
             return msg.at("option", msg.at("ordinal", at)) or msg.at("ordinal", at), "done"
         if msg.tokens[i].kind == "num" and (i + 1 >= msg.count or msg.is_edge(i + 1)):

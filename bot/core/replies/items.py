@@ -80,7 +80,7 @@ def reads_on(msg: Message, i: int) -> bool:
     at = skip_leads(msg, i, msg.count)
     if not msg.letter(at) or not msg.tokens[at].lower or letter_ends(msg, at, msg.count):
         return False
-    return not msg.any_at(("note", "for", "and", "or", "polite", "agree", "number", "correct"), at + 1)
+    return not msg.any_at(("note", "for", "and", "or", "polite", "agree", "number", "ordinal", "correct"), at + 1)
 
 
 def named_option(msg: Message, i: int) -> bool:
@@ -223,8 +223,9 @@ def refers(msg: Message, out: Sequence[Statement], i: int, numbers: Numbers, pla
     """ "ticket #3", "Section 2.b": inside running text, a number in another form than the items have."""
     if numbers.noun and msg.tokens[i].fold not in "#№":
         return False
-    if out and i and msg.any_at(("last", "other", "rest"), i - 1) == i:
-        return True  # "the last two", "the other two"
+    behind = bool(out) and i > 0 and msg.any_at(("last", "other", "rest"), i - 1) == i
+    if behind and not msg.at("otherwise", i - 1) and not (out[-1].kind == "item" and out[-1].start == i - 1):
+        return True  # "the last two", "the other two"; not "otherwise 1b", "1: other 2: A"
     if msg.glued(i) and msg.tokens[i - 1].letter and msg.tokens[i - 1].letter not in msg.offered:
         return True  # "v2"
     if place == "mid" and msg.tokens[i].fold in "#№":

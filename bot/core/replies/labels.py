@@ -7,6 +7,7 @@ A label beats a letter ("A plain file"); a near miss ("sqllite") is only propose
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from bot.core.replies.message import Message
@@ -37,6 +38,10 @@ def by_label(msg: Message, start: int, end: int, slot: Slot) -> Value | None:
                     best = (len(tail), letter)
     if best is not None:
         after = start + best[0]
+        if msg.doubts(after, end):
+            return Value("tentative", letter=best[1], said=msg.words(start, end))
+        if _another(msg, after, end, known.texts):
+            return Value("multiple", said=msg.words(start, end))
         if after >= end or msg.is_edge(after) or msg.is_mark(after, "-(") or msg.any_at(
             ("note", "polite", "recommended"), after, end
         ):  # fmt: skip
@@ -51,6 +56,13 @@ def by_label(msg: Message, start: int, end: int, slot: Slot) -> Value | None:
         if letter != slot.other and _near(typed, text):
             return Value("tentative", letter=letter, said=msg.words(start, end))
     return None
+
+
+def _another(msg: Message, i: int, end: int, texts: Sequence[Sequence[str]]) -> bool:
+    """Whether the text of another option is joined, and nothing else: "email and website"."""
+    joint = msg.any_at(("and", "or"), i, end) or (i + 1 if msg.is_mark(i, ",/&+") else 0)
+    rest = tuple(t.fold for t in msg.tokens[joint:end]) if joint else ()
+    return bool(rest) and any(rest == tuple(wanted) for wanted in texts)
 
 
 def _short(msg: Message, start: int, end: int, most: int) -> str:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple
 
 from bot.core.replies.message import Message
-from bot.core.replies.value import article_a, letter_stands, skip_leads
+from bot.core.replies.value import article_a, letter_ends, letter_stands, skip_leads
 
 ROMAN: Final = {"i": 1, "ii": 2, "iii": 3, "iv": 4, "v": 5, "vi": 6, "vii": 7, "viii": 8, "ix": 9, "x": 10}
 _AFTER_LAST: Final = (("item",), ("item", "option"))  # "the last question"; only after a value "the last one"
@@ -240,7 +240,8 @@ def number_at(msg: Message, i: int, tail: bool = False) -> tuple[int, int, bool,
             stop, value = msg.at("ordinal", j), msg.value_at("ordinal", j)
         last = msg.at("last", j) or j
         if not stop and msg.slots and (
-            msg.any_at(_AFTER_LAST[tail], last) or (msg.is_edge(last) if tail else msg.at("which", last))
+            msg.any_at(_AFTER_LAST[tail], last)
+            or (msg.is_edge(last) if tail else msg.at("which", last) or _chosen(msg, last))
         ) and last > j:  # fmt: skip
             stop, value, noun = last, msg.slots[-1].number, noun or j > i
         if not stop:
@@ -249,6 +250,12 @@ def number_at(msg: Message, i: int, tail: bool = False) -> tuple[int, int, bool,
     else:
         return None
     return value, _past_suffix(msg, j, word=word), noun, False, word
+
+
+def _chosen(msg: Message, i: int) -> bool:
+    """ "The last one B": an option follows, so "the last one" is a question."""
+    at = msg.at("option", i) or i
+    return bool(msg.letter(at)) and msg.letter(at) in msg.offered and letter_ends(msg, at, msg.count)
 
 
 def _past_suffix(msg: Message, j: int, *, word: bool) -> int:

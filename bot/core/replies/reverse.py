@@ -154,8 +154,9 @@ def numbered_tail(msg: Message, first: int, value: int, value_end: int, j: int, 
         and (begins_value(msg, numbers.end) or msg.at("and", value_end))
     ):
         return None  # "accept recommendations and 2: C"
-    if numbers is not None and forced in ("unsure", "agree") and begins_value(msg, numbers.end):
-        return None  # "hmm 1 A"
+    doubted = forced in ("unsure", "agree") or (forced == "later" and msg.at("correct", first))
+    if numbers is not None and doubted and begins_value(msg, numbers.end):
+        return None  # "hmm 1 A", "wait 3 A"
     ended = numbers is not None and (msg.is_edge(numbers.end) or bool(msg.at("polite", numbers.end)))
     if numbers is None or (numbers.word and not numbers.noun and forced and not ended):
         return None

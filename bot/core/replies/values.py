@@ -167,6 +167,8 @@ def _free_text(msg: Message, start: int, end: int, slot: Slot, said: str) -> Val
         return Value("unclear", said=said)  # the card's own options, copied
     if end - start <= _FEW_WORDS and any(_names_option(msg, i, end, slot) for i in range(start, end)):
         return Value("unclear", said=said)
+    if (turned := msg.any_at(("negate", "negative"), start, end)) and by_label(msg, turned, end, slot) is not None:
+        return Value("negative_only", said=said)  # "not printed", of an option with that text
     if bare_order(msg, start, end):
         return Value("order", said=said, kept=said)
     if item_within(msg, start, start + 1):  # "1: 2B 3C": the first number names the round, or is a slip

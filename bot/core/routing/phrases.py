@@ -42,6 +42,9 @@ class Phrase(NamedTuple):
     needs: tuple[frozenset[int], ...]  # classes behind the first, of each of which a word can not be missing
 
 
+_NO_SIZES: Mapping[str, tuple[int, ...]] = {}
+
+
 class Node:
     """One step of the word tree. `ids` are the classes that end here."""
 
@@ -50,7 +53,7 @@ class Node:
     def __init__(self) -> None:
         self.words: dict[str, Node] = {}
         self.stems: dict[str, Node] = {}
-        self.sizes: tuple[int, ...] = ()
+        self.sizes: Mapping[str, tuple[int, ...]] = _NO_SIZES  # of the stems, by their first letter
         self._typos: str | dict[str, str] = ""  # slipped spellings, each followed by its word
         self.ids: tuple[int, ...] = ()
         self.leaf = False  # nothing goes on from here
@@ -58,7 +61,10 @@ class Node:
     def prepare(self) -> None:
         """Stems and typing errors, once all words are in."""
         self.leaf = not self.words and not self.stems
-        self.sizes = tuple(sorted({len(s) for s in self.stems}, reverse=True))
+        sizes: dict[str, set[int]] = {}
+        for stem in self.stems:
+            sizes.setdefault(stem[0], set()).add(len(stem))
+        self.sizes = {letter: tuple(sorted(lengths, reverse=True)) for letter, lengths in sizes.items()} or _NO_SIZES
         typos: dict[str, str] = {}
         for word in self.words:
             if len(word) >= MIN_SWAPPED and word.isalpha():
@@ -226,7 +232,7 @@ def _steps(node: Node, form: str) -> list[Node]:
     found = [exact] if exact is not None else []
     if not node.sizes and (found or len(form) < MIN_SWAPPED):
         return found
-    for size in node.sizes:
+    for size in node.sizes.get(form[0], ()):
         if size <= len(form):
             stem = node.stems.get(form[:size])
             if stem is not None:

@@ -96,7 +96,8 @@ def score(book: PhraseBook, name: str = "replies.jsonl") -> tuple[int, int, list
             failures.append(
                 f"{case['id']} {case['reply']!r} {best}"
                 f"\n    got  {out['kind']} {out['resolved']} {sorted(codes(out))}"
-                f"\n    want {case['expect']['kind']} {case['expect']['resolved']} {sorted(codes(case['expect']))}"
+                f"\n    want {case['expect'].get('kind')} {case['expect']['resolved']}"
+                f" {sorted(codes(case['expect']))}"
             )
         if captured := wrong_captures(out, case):
             captures.append(f"{case['id']} {case['reply']!r}: {captured}")

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from bot.core.replies import read_reply
-from config.phrases_loader import FOLDER, PhraseFileError, load_phrases
+from config.phrases_loader import FOLDER, load_phrases
+from config.word_files import PhraseFileError
 from tests.core.replies.shapes import four
 
 

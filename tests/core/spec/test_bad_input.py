@@ -173,3 +173,19 @@ def test_a_question_about_a_settled_point_corrects_nothing() -> None:
     talk.ana(*DISCOVERED, "/continue", "A, A", "/jump 1", "2?")
     assert talk.session.stage.waits == "settled"  # type: ignore[union-attr]
     assert talk.heard.startswith("2 · Where this feature ends: ")
+
+
+@pytest.mark.parametrize(
+    ("words", "first"),
+    [
+        ("what do you mean by surfaces?", "3 · Surfaces that it touches"),
+        ("what is incremental?", "1 · How much specification this needs"),
+        ("why does 5 matter?", "5 · Who it is made for"),
+    ],
+)
+def test_a_question_back_is_answered_about_what_it_speaks_of(words: str, first: str) -> None:
+    """RP-9 Also about a question that is answered already, and not about all of them."""
+    talk = SpecTalk(short=False)
+    talk.ana("/spec Refunds", "1: B, 2: A, 3: B", words)
+    assert talk.heard.startswith(first)
+    assert talk.heard.count(" is recommended: ") == 1
