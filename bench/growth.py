@@ -1,19 +1,21 @@
 """The same on a database with nothing in it and on one with years in it: start, steps and memory.
 
     python -m bench.growth [SHARE [FILE]]     # 1: the full size, 100,000 open sessions; FILE is built once and kept
+    python -m bench.growth SHARE postgresql   # the same on a PostgreSQL server of its own
 
 The full size takes minutes and gigabytes (`make soak` does it); `make bench` builds a small share, and says which.
 """
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from statistics import median
 
@@ -21,7 +23,10 @@ from bench.figure import Figure, Goal, interleaved, table
 from bench.grown import OPEN, build, recorded
 from bench.postgres import ended, go, worker
 from bench.start import first_answer
+from storage import is_postgres
+from storage import upgrade as upgraded
 from storage.migrate import upgrade
+from tests.fakes.postgres import PostgresServer
 
 PEOPLE, INTAKES = 32, 2
 MEGABYTES = 50  # that a program on the full database may take more
@@ -31,27 +36,50 @@ START = Goal(1.5, "most")
 STEP = Goal(1.5, "most")
 
 
-def figures(rounds: int, *, share: float = SMALL, kept: Path | None = None) -> list[Figure]:
-    """`share` is the part of the full database that is built; `kept` is where it stays, and may be already."""
-    people = max(1, int(OPEN * share))
-    with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        empty, full = folder / "empty.db", kept or folder / "full.db"
+@contextmanager
+def files(share: float, kept: Path | None = None) -> Iterator[tuple[str, str]]:
+    """An empty database and a full one. `kept` is where the full one stays, and may be already."""
+    with tempfile.TemporaryDirectory() as folder:
+        empty, full = Path(folder) / "empty.db", kept or Path(folder) / "full.db"
         upgrade(empty)
         if not full.exists():
-            build(str(full), people)
+            build(str(full), people(share))
         upgrade(full)
+        yield str(empty), str(full)
+
+
+@contextmanager
+def served(share: float) -> Iterator[tuple[str, str]]:
+    """The same two on a PostgreSQL server, which is gone afterwards."""
+    server = PostgresServer()
+    try:
+        server.start()
+        empty, full = (asyncio.run(server.new_database()) for _ in range(2))
+        asyncio.run(upgraded(empty))
+        build(full, people(share))
+        yield empty, full
+    finally:
+        server.remove()
+
+
+def people(share: float) -> int:
+    return max(1, int(OPEN * share))
+
+
+def figures(rounds: int, *, share: float = SMALL, among: tuple[str, str] | None = None) -> list[Figure]:
+    """`share` is the part of the full database that is built; `among`: an empty and a full one that are there."""
+    with files(share) if among is None else nullcontext(among) as (empty, full):
         begun, floor = interleaved(
             rounds, functools.partial(first_answer, full), functools.partial(first_answer, empty)
         )
         worked: dict[str, list[dict[str, float]]] = {"full": [], "empty": []}
         for number in range(rounds):
-            for name, path in (("full", full), ("empty", empty)):
+            for name, database in (("full", full), ("empty", empty)):
                 # Nobody has talked there before, in this run or an earlier one.
-                worked[name].append(_work(path, int(time.time()) % 10_000_000 * 1000 + number * PEOPLE))
+                worked[name].append(_work(database, int(time.time()) % 10_000_000 * 1000 + number * PEOPLE))
     late, usual = (median(one["p99"] for one in worked[name]) * 1000 for name in ("full", "empty"))
     more, plain = (median(one["megabytes"] for one in worked[name]) for name in ("full", "empty"))
-    size = f"{people:,} open sessions, {people * len(recorded().hashes):,} clarifications"
+    size = f"{people(share):,} open sessions, {people(share) * len(recorded().hashes):,} clarifications"
     return [
         Figure("growth_start", begun, floor, "ms", START, size),
         Figure("growth_step_p99", late, usual, "ms", STEP, size),
@@ -59,11 +87,11 @@ def figures(rounds: int, *, share: float = SMALL, kept: Path | None = None) -> l
     ]
 
 
-def _work(path: Path, first: int) -> dict[str, float]:
+def _work(database: str, first: int) -> dict[str, float]:
     """Steps of some people who are new there, then the export of everything; the most memory of both."""
-    [process] = go([worker(str(path), first, PEOPLE, INTAKES)])
+    [process] = go([worker(database, first, PEOPLE, INTAKES)])
     found = ended(process)
-    return {**found, "megabytes": max(found["megabytes"], command("export", "--format", "jsonl", "--db", str(path)))}
+    return {**found, "megabytes": max(found["megabytes"], command("export", "--format", "jsonl", "--db", database))}
 
 
 def command(*arguments: str) -> float:
@@ -81,19 +109,22 @@ def command(*arguments: str) -> float:
     return float(done.stderr.split()[-1])
 
 
-def whole(full: Path, url: str | None = None) -> Iterator[str]:
-    """What reads or writes all of a database: seconds and the most memory of each. `url`: an empty PostgreSQL one."""
-    with tempfile.TemporaryDirectory(dir=full.parent) as folder:
+def whole(full: str, other: str | None = None) -> Iterator[str]:
+    """What reads or writes all of a database: seconds and the most memory of each.
+
+    `other`: an empty PostgreSQL database, for a copy there and back.
+    """
+    with tempfile.TemporaryDirectory(dir=None if is_postgres(full) else Path(full).parent) as folder:
         copy, back = f"{folder}/copy.db", f"{folder}/back.db"
-        file = ("--db", str(full))
+        at = ("--db", full)
         commands: list[tuple[str, ...]] = [
-            ("export", "--format", "jsonl", *file),
-            ("sessions", *file),
-            ("audit", "verify", *file),
-            ("db", "backup", copy, *file),
-            ("db", "prune", "--older-than", "365", "--dry-run", *file),
+            ("export", "--format", "jsonl", *at),
+            ("sessions", *at),
+            ("audit", "verify", *at),
+            ("db", "backup", copy, *at),
+            ("db", "prune", "--older-than", "365", "--dry-run", *at),
         ]
-        commands += [] if url is None else [("db", "copy", copy, url), ("db", "copy", url, back)]
+        commands += [] if other is None else [("db", "copy", copy, other), ("db", "copy", other, back)]
         for arguments in commands:
             begun = time.perf_counter()
             memory = command(*arguments)
@@ -102,10 +133,10 @@ def whole(full: Path, url: str | None = None) -> Iterator[str]:
 
 def main() -> None:
     share = float(sys.argv[1]) if len(sys.argv) > 1 else SMALL
-    with tempfile.TemporaryDirectory() as folder:
-        full = Path(sys.argv[2]) if len(sys.argv) > 2 else Path(folder) / "full.db"
-        sys.stdout.write(f"{table(figures(3, share=share, kept=full))}\n")
-        for line in whole(full):
+    where = sys.argv[2] if len(sys.argv) > 2 else None
+    with served(share) if where == "postgresql" else files(share, None if where is None else Path(where)) as among:
+        sys.stdout.write(f"{table(figures(3, share=share, among=among))}\n")
+        for line in whole(among[1]):
             sys.stdout.write(f"{line}\n")
             sys.stdout.flush()
 

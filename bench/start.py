@@ -29,10 +29,10 @@ def figures(rounds: int) -> list[Figure]:
 
 def _chat() -> float:
     with tempfile.TemporaryDirectory() as folder:
-        return first_answer(Path(folder) / "askfirst.db")
+        return first_answer(str(Path(folder) / "askfirst.db"))
 
 
-def first_answer(database: Path) -> float:
+def first_answer(database: str) -> float:
     """From the start of the chat to its first answer, in milliseconds. The answer is left behind, as by anybody."""
     started = time.perf_counter()
     with subprocess.Popen(
@@ -40,7 +40,7 @@ def first_answer(database: Path) -> float:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
-        cwd=database.parent,
+        cwd=tempfile.gettempdir(),
         env=_environment(),
     ) as process:
         assert process.stdin is not None

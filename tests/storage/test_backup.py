@@ -49,6 +49,7 @@ async def test_a_backup_while_others_write_is_one_moment(store: RecordStore, pat
     stop.set()
     assert await writing >= 20
     assert sorted(file.name for file in tmp_path.iterdir() if file.name.startswith("copy")) == ["copy.db"]
+    assert target.read_bytes()[18:20] == b"\1\1"  # no log beside it: readable where nothing can be written
     copy = await open_store(str(target), create=False)
     kept = await copy.load(ROOM)
     assert kept is not None
@@ -82,6 +83,17 @@ async def test_a_damaged_database_is_not_backed_up_in_silence(store: RecordStore
             "UPDATE sqlite_master SET sql = replace(sql, 'revision > 0', 'revision > 99') WHERE name = 'conversation'"
         )
     with pytest.raises(StoreUnavailable, match=r"damaged.*No backup was made"):
+        await backup(str(path), tmp_path / "copy.db")
+    assert [file.name for file in tmp_path.iterdir() if file.name.startswith("copy")] == []
+
+
+async def test_a_row_that_has_lost_what_it_belongs_to_is_not_backed_up_in_silence(
+    store: RecordStore, path: Path, tmp_path: Path
+) -> None:
+    await store.close()
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("DELETE FROM conversation")
+    with pytest.raises(StoreUnavailable, match=r"event row \d+ has no conversation.*No backup was made"):
         await backup(str(path), tmp_path / "copy.db")
     assert [file.name for file in tmp_path.iterdir() if file.name.startswith("copy")] == []
 

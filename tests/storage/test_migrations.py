@@ -114,44 +114,67 @@ def test_a_database_of_another_program_is_refused_untouched(path: Path) -> None:
     assert path.read_bytes() == before
 
 
+class Interrupted:
+    """A connection on which changes are refused from the one of this number on."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, at: int) -> None:
+        self.changed: list[str] = []
+        plain = migrate._connect
+
+        def connect(path: Path, *, create: bool) -> sqlite3.Connection:
+            connection = plain(path, create=create)
+            if create:
+                connection.set_authorizer(lambda action, *named: self._look(action, at, named))
+            return connection
+
+        monkeypatch.setattr(migrate, "_connect", connect)
+
+    def _look(self, action: int, at: int, named: tuple[str | None, ...]) -> int:
+        if action in CHANGES:
+            self.changed.append(str(named[0]))
+        return sqlite3.SQLITE_DENY if len(self.changed) >= at else sqlite3.SQLITE_OK
+
+
+CHANGES = (
+    *(sqlite3.SQLITE_CREATE_TABLE, sqlite3.SQLITE_CREATE_INDEX, sqlite3.SQLITE_CREATE_TRIGGER),
+    *(sqlite3.SQLITE_ALTER_TABLE, sqlite3.SQLITE_DROP_TABLE, sqlite3.SQLITE_DROP_INDEX),
+)
+
+
 def test_an_interrupted_migration_leaves_the_old_state(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second statement of the migration is reached and everything is undone."""
-
-    class PowerCutError(Exception):
-        pass
-
-    created = []
-
-    def stop(connection: sqlite3.Connection) -> None:
-        def watch(statement: str) -> None:
-            if statement.lstrip().startswith("CREATE TABLE"):
-                created.append(statement)
-
-        connection.set_trace_callback(watch)
-        # Denied from the fifth table on: the error comes from the middle of the migration.
-        connection.set_authorizer(
-            lambda action, *_: (
-                sqlite3.SQLITE_DENY
-                if action == sqlite3.SQLITE_CREATE_TABLE and len(created) > 4
-                else sqlite3.SQLITE_OK
-            )
-        )
-
-    plain = migrate._connect
-
-    def connect(path: Path, *, create: bool) -> sqlite3.Connection:
-        connection = plain(path, create=create)
-        if create:
-            stop(connection)
-        return connection
-
-    monkeypatch.setattr(migrate, "_connect", connect)
+    """A new file, from its one text: refused from the fifth change on, so others have been made before."""
+    changes = Interrupted(monkeypatch, 5)
     with pytest.raises(StoreUnavailable):
         migrate.upgrade(path)
-    assert len(created) > 4
-    assert schema_of(path) == {}
+    assert len(changes.changed) >= 5
     monkeypatch.undo()
+    assert schema_of(path) == {}
     assert migrate.upgrade(path) == migrate.VERSION
+
+
+@pytest.mark.parametrize("at", [2, 6, 14])
+def test_an_interrupted_upgrade_leaves_the_old_state(path: Path, monkeypatch: pytest.MonkeyPatch, at: int) -> None:
+    """From the first version, in one of the first, in the middle, and in the last migration."""
+    at_version(path, "0001")
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute("INSERT INTO timer VALUES ('terminal:room', 't', 5)")
+    before = schema_of(path)
+    changes = Interrupted(monkeypatch, at)
+    with pytest.raises(StoreUnavailable):
+        migrate.upgrade(path)
+    assert len(changes.changed) >= at
+    monkeypatch.undo()
+    assert (schema_of(path), migrate.check(path)) == (before, "0001")
+    assert migrate.upgrade(path) == migrate.VERSION
+    with closing(sqlite3.connect(path)) as connection:
+        assert connection.execute("SELECT conversation, name, at FROM timer").fetchall() == [
+            ("terminal:room", "t", 5)
+        ]
+
+
+def at_version(path: Path, version: str) -> None:
+    with migrate._ONE, migrate.connected(path) as connection:
+        command.upgrade(migrate.alembic_config(connection), version)
 
 
 def test_two_programs_may_upgrade_at_once(path: Path) -> None:
