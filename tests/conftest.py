@@ -11,23 +11,18 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
-from bot.core.replies.tokens import tokenize
-from bot.core.words import spaceless, words
 from tests.fakes.postgres import NoPostgres, PostgresServer
 
 # What starts of the program leave behind for the next one (config/kept.py) stays out of the home of whoever tests.
 os.environ["XDG_CACHE_HOME"] = str(Path(tempfile.gettempdir()) / f"askfirst-tests-{os.getuid()}")
 
+# How long an example takes says how busy the machine is; `make bench` measures.
+settings.register_profile("askfirst", deadline=None)
+settings.load_profile("askfirst")
+
 MAY_BE_SKIPPED = ("ASKFIRST_SPEC_DIR names no folder", "this user may not mount")
-
-
-def pytest_sessionstart() -> None:
-    """The large patterns are compiled at their first use: not within the time of a test that has a deadline."""
-    for text in ("é", "é@b", "e"):
-        tokenize(text)
-        words(text)
-    spaceless("é")
 
 
 @pytest.hookimpl(wrapper=True)

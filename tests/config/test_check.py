@@ -328,7 +328,7 @@ BYTES = st.one_of(
 )  # fmt: skip
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     BYTES, st.sampled_from(["a.yaml", "playbooks/a.yaml", "a.json", "a.jsonl", "triggers/en.yaml", "phrases/en.yaml"])
 )
@@ -340,7 +340,7 @@ def test_any_bytes_can_be_checked(tmp_path: Path, content: bytes, name: str) -> 
 LINES = ["x", "x: y", "- z", "  A: [", "    known: {A: 3}", "", "    options: x", "\ta"]
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.integers(0, 40),
     st.sampled_from(["x", "x: y", "- z", "  A: [", "    known: {A: 3}", "", "    options: x", "\ta"]),

@@ -63,7 +63,7 @@ def pack(file: str, text: str | bytes) -> Callable[[Path], None]:
         (pack("playbooks/bug.yaml", "- {"), ("playbooks/bug.yaml:1: refused: broken_yaml",)),
         (phrases("\tskip: x"), ("phrases/en.yaml:1: not valid YAML",)),
         (phrases("skip: [a]\nbogus: [b]\nnumber: [c]\n"), ("en.yaml:2: unknown word class", "en.yaml:3: number")),
-        (phrases(""), ("phrases/en.yaml:1: expected word classes",)),
+        (phrases(""), ("phrases/en.yaml:1: expected kinds of words",)),
         (lambda folder: (folder / "packs").mkdir(), ("there is no pack in", "a folder with a pack.yaml")),
     ],
 )

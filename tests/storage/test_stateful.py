@@ -242,7 +242,7 @@ class OnPostgres(Stores):
 
 def runs(examples: int, steps: int) -> settings:
     slow = [HealthCheck.too_slow]
-    return settings(max_examples=examples, stateful_step_count=steps, deadline=None, suppress_health_check=slow)
+    return settings(max_examples=examples, stateful_step_count=steps, suppress_health_check=slow)
 
 
 def test_sqlite_and_the_reference_store() -> None:

@@ -56,7 +56,7 @@ texts = st.one_of(
 
 
 @given(texts, st.sampled_from(ROUNDS), st.booleans())
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=600)
 def test_any_text_gives_a_reading_within_the_round(text: str, slots: list[Slot], decoded: bool) -> None:
     reading = read_reply(text, slots, BOOK, decoded=decoded)
     by_number = {slot.number: slot for slot in slots}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.core.model import Material
@@ -26,7 +26,6 @@ def either_case(word: str) -> st.SearchStrategy[str]:
     return st.tuples(*(st.sampled_from((c.lower(), c.upper())) for c in word)).map("".join)
 
 
-@settings(deadline=None)
 @given(BLANKS, either_case("[direct-mode]"), BLANKS)
 def test_the_token_counts_after_any_blanks_in_any_case(before: str, token: str, after: str) -> None:
     """RT-6: first non-blank token, any letter case, stripped with surrounding blanks."""
@@ -36,7 +35,6 @@ def test_the_token_counts_after_any_blanks_in_any_case(before: str, token: str, 
     assert verdict.text.strip("\u200b") == "run citation_agent"
 
 
-@settings(deadline=None)
 @given(st.text(min_size=1, max_size=30).filter(lambda s: s.strip(" \t\n\r\u00a0\u3000\u200b") and "@" not in s))
 def test_the_token_later_in_a_message_is_ordinary_text(before: str) -> None:
     """RT-6: after any other character it is not honoured, and the text is passed on as it is."""
