@@ -27,6 +27,7 @@ from bot.core.model import MessageRef
 from bot.core.moments.wish import Wish
 from bot.core.own_words import unquoted
 from bot.core.replies.reading import ItemReading, Proposal, Reading
+from bot.core.replies.wording import CANCEL
 from bot.core.routing import read_menu_answer, route
 from bot.core.state import Asking, Round, Session
 from bot.core.turn import Turn
@@ -144,8 +145,12 @@ def _reading(turn: Turn, session: Session, round_: Round, event: MessageReceived
         pleasantry(words, book) or carries_on(words, book) or yes_or_no(words, book) or words.endswith(("?", "？"))
     )
     partly = words != "\n".join(event.text.splitlines()).strip()  # beside words of somebody else
-    if chatter or partly or _undecided(turn, round_, owed, words, event.decoded):
-        return Reading(kind="needs_confirmation", proposals=(Proposal(kind="answers", answers={owed: own}),))
+    numbered = replying.read(turn, round_, f"{owed}: {words}", event.decoded)
+    told = Proposal(kind="answers", answers={owed: own}, label="My answer")
+    if any(p.kind == "cancel" for p in (*reading.proposals, *numbered.proposals)):  # "delete", "stop"
+        return Reading(kind="needs_confirmation", proposals=(told, CANCEL))
+    if chatter or partly or _undecided(numbered, owed):
+        return Reading(kind="needs_confirmation", proposals=(told,))
     turn.put(session, stage=Asking(describing=left))
     return Reading(kind="answers", answers={owed: own}, shaped=True)
 
@@ -153,10 +158,9 @@ def _reading(turn: Turn, session: Session, round_: Round, event: MessageReceived
 _UNDECIDED = {"unsure", "deferred", "question", "tentative", "conditional", "reference"}
 
 
-def _undecided(turn: Turn, round_: Round, owed: int, words: str, decoded: bool) -> bool:
+def _undecided(numbered: Reading, owed: int) -> bool:
     """Whether they would leave the question open, were its number in front: "not sure", "I have to ask Bo" (RP-3)."""
-    errors = replying.read(turn, round_, f"{owed}: {words}", decoded).errors
-    return any(error.item == str(owed) and error.code in _UNDECIDED for error in errors)
+    return any(error.item == str(owed) and error.code in _UNDECIDED for error in numbered.errors)
 
 
 def _with_wish(

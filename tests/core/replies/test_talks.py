@@ -82,3 +82,38 @@ def test_a_talk_ends_as_a_careful_secretary_would_have_it(case: dict[str, Any], 
     assert "".join(map(_sign, session.rounds[-1].items)) in case["holds"]
     how = session.stage.how if session.stage.kind == "ended" else None
     assert how == case.get("ends")
+
+
+DATES = (
+    "3 December 2026, 10 am",
+    "friday, 10 am",
+    "3 December",
+    "12/3",
+    "Dec 3rd, at noon",
+    "3. Dezember, 10 Uhr",
+    "in two weeks, by email",
+)
+
+
+@pytest.mark.parametrize("text", DATES)
+@pytest.mark.parametrize("begins", ["open", "validate"])
+def test_a_date_is_the_answer_to_a_question_that_asks_for_words(begins: str, text: str, newsletter: Book) -> None:
+    """RP-11 CH-6: it puts nothing off, and no part of it is asked about."""
+    talk = played({"round": begins, "said": [{"from": "ana", "text": text}]}, newsletter)
+    assert talk.state is not None and not talk.state.pending
+    (item,) = talk.state.sessions[-1].rounds[-1].items
+    assert item.answer is not None and item.answer.text == text
+
+
+@pytest.mark.parametrize("text", ["delete", "clear", "stop", "reset", "delete it!"])
+def test_an_order_is_no_words_of_other_before_a_yes(text: str, newsletter: Book) -> None:
+    """RP-3: after a press on Other it may be the answer, or the end of everything; it is asked."""
+    talk = played({"round": "choice", "said": []}, newsletter)
+    talk.presses("ana", "a:s000000001.1:1:D", "Other…")
+    made = talk.says("ana", text)
+    assert talk.state is not None and not any(r.kind == "clarification" for r in made.records)
+    assert talk.state.sessions[-1].stage.kind == "asking"
+    (pending,) = talk.state.pending
+    token = f"p:{pending.id}:0"
+    (record,) = (r for r in talk.presses("ana", token, "My answer").records if r.kind == "clarification")
+    assert record.chosen_text == text
