@@ -73,6 +73,7 @@ def propose(
         return bool(lines)
     refusal = intake.may_answer(turn, session, person)
     if refusal is not None:
+        turn.audit("access.answer_refused", session, person, round_, reason=refusal)
         turn.refuse(person, "may not answer here", refusal, session=session)
         return True
     turn.ask(

@@ -60,7 +60,7 @@ def round_message(
     if injection.only_quoted(event.text):
         quoting.only_quoted(turn, session, round_, event, direct)
         return
-    if event.quoted and replying.read(turn, round_, event.quoted, event.decoded).kind in CLAIMS:
+    if event.quoted and _decides(replying.read(turn, round_, event.quoted, event.decoded)):
         _claimed(turn, session, round_, event, event.quoted, None)
     to_us = direct or asked or not turn.shared
     reading, wish = _with_wish(turn, session, round_, event, to_us=to_us)
@@ -229,10 +229,10 @@ def _forwarded(turn: Turn, session: Session, round_: Round, event: MessageReceiv
     What in them is shaped like an answer may be taken as the person's own, if they say so.
     """
     readings = [replying.read(turn, round_, line, event.decoded) for line in event.text.splitlines()[:20]]
-    if turn.shared and not direct and not any(r.shaped for r in readings if r.kind in CLAIMS):
+    if turn.shared and not direct and not any(r.shaped for r in readings if _decides(r)):
         turn.ignore("ordinary talk")
         return
-    if any(reading.kind in CLAIMS for reading in readings):
+    if any(map(_decides, readings)):
         _claimed(turn, session, round_, event, event.text, event.forwarded)
     request = session.request
     kept = request.model_copy(update={"materials": (*request.materials, *materials(event))})
@@ -248,6 +248,11 @@ def _forwarded(turn: Turn, session: Session, round_: Round, event: MessageReceiv
 
 
 CLAIMS = ("answers", "accept_all", "accept_all_except", "needs_confirmation", "force_quit")
+
+
+def _decides(reading: Reading) -> bool:
+    """Whether words would decide something, were they the person's own. To cancel, or maybe to, decides nothing."""
+    return reading.kind in CLAIMS and not (reading.proposals and all(p.kind == "cancel" for p in reading.proposals))
 
 
 def _claimed(
