@@ -61,12 +61,13 @@ def wish_before(turn: Turn, round_: Round, text: str) -> Wish | None:
         chosen = reading.shaped or all(item.key != "other" for item in reading.answers.values())
         if chosen and not reading.errors and (reading.answers or reading.accepted):
             wish = Wish(text[: mark.start()].strip(), said, rest)
-            return None if not reading.shaped and _one_answer(turn, round_, text) else wish
+            worded = not reading.shaped and any(item.text for item in reading.answers.values())
+            return None if worded and _one_answer(turn, round_, text) else wish
     return None
 
 
 def _one_answer(turn: Turn, round_: Round, text: str) -> bool:
-    """Whether a moment and what follows belong together: both are a longer moment, or the words that are asked for."""
+    """Whether a moment and the words behind it belong together: as a longer moment, or as what is asked for."""
     if only_moment(text, turn.book.times) is not None:
         return True
     return any(item.text for item in replying.read(turn, round_, text, decoded=True).answers.values())

@@ -100,9 +100,11 @@ DATES = (
 def test_a_date_is_the_answer_to_a_question_that_asks_for_words(begins: str, text: str, newsletter: Book) -> None:
     """RP-11 CH-6: it puts nothing off, and no part of it is asked about."""
     talk = played({"round": begins, "said": [{"from": "ana", "text": text}]}, newsletter)
-    assert talk.state is not None and not talk.state.pending
+    assert talk.state is not None
+    assert not talk.state.pending
     (item,) = talk.state.sessions[-1].rounds[-1].items
-    assert item.answer is not None and item.answer.text == text
+    assert item.answer is not None
+    assert item.answer.text == text
 
 
 @pytest.mark.parametrize("text", ["delete", "clear", "stop", "reset", "delete it!"])
@@ -111,7 +113,8 @@ def test_an_order_is_no_words_of_other_before_a_yes(text: str, newsletter: Book)
     talk = played({"round": "choice", "said": []}, newsletter)
     talk.presses("ana", "a:s000000001.1:1:D", "Other…")
     made = talk.says("ana", text)
-    assert talk.state is not None and not any(r.kind == "clarification" for r in made.records)
+    assert talk.state is not None
+    assert not any(r.kind == "clarification" for r in made.records)
     assert talk.state.sessions[-1].stage.kind == "asking"
     (pending,) = talk.state.pending
     token = f"p:{pending.id}:0"
