@@ -85,3 +85,21 @@ def test_quoted_words_that_would_only_cancel_claim_nothing() -> None:
     for quoted, events in (("delete", []), ("cancel", []), ("yeah ok", ["injection_incident"])):
         made = talk.says("ana", "hm", quoted=quoted)
         assert [r.event for r in made.records if isinstance(r, Audit)] == events, quoted
+
+
+def test_a_yes_in_quotation_marks_is_told_why_it_counts_for_nothing() -> None:
+    """CH-2 AU-3: while a question of ours waits it is neither taken, nor asked about, nor met with silence."""
+    talk = builders.Talk()
+    talk.says("ana", "review my paper")
+    talk.says("ana", "yeah ok")
+    asked = [p.id for p in talk.state.pending] if talk.state else []
+    for text in ('"yes"', "“No”", "`y`", "> yes", "「はい」"):
+        made = talk.says("ana", text)
+        assert "write it without the marks" in words(made), text
+        assert made.records == (), text
+        assert [p.id for p in made.state.pending] == asked, text
+    assert clarified(talk.says("ana", "yes")) == ["venue"]
+    talk.rings("grace:s000000001")
+    talk.says("ana", "change 1 to B")
+    assert "write it without the marks" in words(talk.says("ana", '"yes"'))
+    assert clarified(talk.says("ana", "yes")) == ["venue"]

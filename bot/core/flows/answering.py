@@ -147,7 +147,8 @@ def _reading(turn: Turn, session: Session, round_: Round, event: MessageReceived
     partly = words != "\n".join(event.text.splitlines()).strip()  # beside words of somebody else
     numbered = replying.read(turn, round_, f"{owed}: {words}", event.decoded)
     told = Proposal(kind="answers", answers={owed: own}, label="My answer")
-    if any(p.kind == "cancel" for p in (*reading.proposals, *numbered.proposals)):  # "delete", "stop"
+    orders = yes_or_no(words.rstrip(".!"), book) is None
+    if orders and any(p.kind == "cancel" for p in (*reading.proposals, *numbered.proposals)):  # "delete", "stop"
         return Reading(kind="needs_confirmation", proposals=(told, CANCEL))
     if chatter or partly or _undecided(numbered, owed):
         return Reading(kind="needs_confirmation", proposals=(told,))
