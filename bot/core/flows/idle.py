@@ -66,6 +66,7 @@ def _amends(turn: Turn, event: MessageReceived, ref: MessageRef, direct: bool) -
             (i := round_.item(n)) and i.question.option(r.key) for n, r in fresh.answers.items()
         ):
             return amending.propose(turn, session, round_, fresh, event.person, ref)
+    reading = amending.worded(reading) or reading
     said = [r for r in reading.answers.values() if r.key != "skip"]
     if not said and _about_the_closed(turn, event, reading, direct, session):
         problems = [f"{e.item}: {e.message}" if e.item != "?" else e.message for e in reading.errors]

@@ -120,3 +120,22 @@ def test_an_order_is_no_words_of_other_before_a_yes(text: str, newsletter: Book)
     token = f"p:{pending.id}:0"
     (record,) = (r for r in talk.presses("ana", token, "My answer").records if r.kind == "clarification")
     assert record.chosen_text == text
+
+
+@pytest.mark.parametrize("text", ["1: delete", "1: we'll see", "change 1 to delete"])
+@pytest.mark.parametrize("over", [False, True])
+def test_words_that_may_be_no_answer_can_be_changed_to(text: str, over: bool, newsletter: Book) -> None:
+    """RP-3 RD-13: within the grace and after the end they are offered as a change, and a yes takes them."""
+    talk = played({"round": "open", "said": [{"from": "ana", "text": "The Village Post"}]}, newsletter)
+    if over:
+        talk.rings("grace:s000000001")
+    assert not any(r.kind == "clarification" for r in talk.says("ana", text).records)
+    (record,) = (r for r in talk.says("ana", "yes").records if r.kind == "clarification")
+    assert record.chosen_text == text.removeprefix("1: ").removeprefix("change 1 to ")
+
+
+def test_the_change_that_the_card_names_is_taken_within_the_grace(newsletter: Book) -> None:
+    """RD-16: "change 1 to …" with words of one's own, as it says."""
+    talk = played({"round": "choice", "said": [{"from": "ana", "text": "1: B, 2: A, 3: A, 4: A"}]}, newsletter)
+    (record,) = (r for r in talk.says("ana", "change 1 to twice a year").records if r.kind == "clarification")
+    assert (record.chosen, record.chosen_text) == ("D", "twice a year")
