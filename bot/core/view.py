@@ -190,26 +190,33 @@ def _letters(question: Question) -> tuple[tuple[str, str, str], ...]:
     return tuple(found)
 
 
-def round_buttons(round_: Round, bulk: bool) -> tuple[tuple[Button, ...], ...]:
+Choice = tuple[str, str, str]  # a button before it is drawn: its token, its label, its long label
+
+
+def round_choices(round_: Round, bulk: bool) -> list[list[Choice]]:
     """Buttons serve one question at a time, the first open one (RD-8). Nothing is pre-selected (RD-9)."""
-    return _buttons(round_, _asked(round_), bulk)
+    return _choices(round_, _asked(round_), bulk)
 
 
-def _buttons(round_: Round, asked: Asked, bulk: bool) -> tuple[tuple[Button, ...], ...]:
-    rows: list[tuple[Button, ...]] = []
+def _choices(round_: Round, asked: Asked, bulk: bool) -> list[list[Choice]]:
+    rows: list[list[Choice]] = []
     number, question = asked[0]
     if question.form == "choice":
         token = f"a:{round_.id}:{number}:"
-        row = [Button(token=f"{token}{key}", label=label, long=long) for key, label, long in _letters(question)]
-        rows.append(tuple(row))
+        rows.append([(f"{token}{key}", label, long) for key, label, long in _letters(question)])
     elif question.form == "validate":
-        rows.append((Button(token=f"a:{round_.id}:{number}:+", label="Yes, that is right"),))
+        rows.append([(f"a:{round_.id}:{number}:+", "Yes, that is right", "")])
     count = _recommended(asked)
     if bulk and count:
         counted = {1: "Accept the recommendation", 2: "Accept both recommendations"}
         label = counted.get(count, f"Accept all {count} recommendations")
-        rows.append((Button(token=f"r:{round_.id}:{round_.revision}", label=label),))
-    return tuple(rows)
+        rows.append([(f"r:{round_.id}:{round_.revision}", label, "")])
+    return rows
+
+
+def _buttons(round_: Round, asked: Asked, bulk: bool) -> tuple[tuple[Button, ...], ...]:
+    rows = _choices(round_, asked, bulk)
+    return tuple([tuple([Button(token=token, label=label, long=long) for token, label, long in row]) for row in rows])
 
 
 def settled_words(session: Session, phase: int | None = None) -> str:
