@@ -187,7 +187,6 @@ class Labels(NamedTuple):
     widest: int
 
 
-@lru_cache(maxsize=1024)  # the questions of a playbook are asked again and again
 def folded_labels(labels: tuple[str, ...]) -> Labels:
     texts = tuple(tuple(token.fold for token in tokenize(label)) for label in labels)
     joined = tuple("".join(words) for words in texts)
