@@ -120,7 +120,7 @@ class Token:
         return f"<{self.kind} {self.fold!r}>"
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=256)  # a message repeats its words; those of people are not to stay in memory
 def fold(word: str) -> str:
     """The form that words are compared by: no case, no accents, no apostrophes."""
     if word.isascii():
