@@ -262,10 +262,9 @@ _LEAVES_OPEN = ("deferred", "unsure", "question", "needs_answer")  # said of wha
 def _problem(round_: Round, error: ItemError) -> str:
     """What an item lacks. Of one that is answered, words that decide nothing say only that its answer stays."""
     item = round_.item(int(error.item)) if error.item.isdigit() else None
-    if item is None:
-        return error.message if error.item == "?" else f"{error.item}: {error.message}"
-    if item.answer is None or error.code not in _LEAVES_OPEN:
-        return f"{error.item}: {error.message}"
+    if item is None or item.answer is None or error.code not in _LEAVES_OPEN:
+        named = error.item == "?" or error.message.startswith(f"{error.item} ")  # "2: 2 stays open"
+        return error.message if named else f"{error.item}: {error.message}"
     answer = view.answer_words(item.question, item.answer)
     return f"{item.number} stays as it is ({answer}). To change it: change {item.number} to …"
 
