@@ -7,7 +7,6 @@ would only wait for each other.
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
@@ -15,7 +14,6 @@ from bot.ports import StoreUnavailable
 
 LARGEST = 256  # jobs in a batch; a few milliseconds of work, so that nobody waits long behind a crowd
 CROWD = 16  # jobs that are never cut in two: the way to the disk is paid for each batch
-TURN = 2  # callers that are answered in one turn of the loop; between the turns the next batch goes its way
 
 # Does a batch. One result each; an exception among them is that job's own failure, a raised one is everybody's.
 Run = Callable[[list[Any]], Awaitable[Sequence[Any]]]
@@ -29,7 +27,6 @@ class Batches:
         self._what = what
         self._largest = largest
         self._waiting: list[tuple[Any, asyncio.Future[Any]]] = []
-        self._answers: deque[tuple[asyncio.Future[Any], Any]] = deque()  # of batches that are done
         self._wake = asyncio.Event()
         self._closing = False
         self._task = asyncio.create_task(self._serve(), name=f"batches {what}")
@@ -63,31 +60,18 @@ class Batches:
                 taken, self._waiting = self._waiting[:size], self._waiting[size:]
                 results = await self._batch([job for job, _ in taken])
                 answered = len(taken)
-                self._answers.extend((future, result) for (_, future), result in zip(taken, results, strict=True))
-                if len(self._waiting) >= CROWD:
-                    self._answer_some()
-                else:
-                    self._answer(len(self._answers))
+                for (_, future), result in zip(taken, results, strict=True):
+                    if future.done():
+                        continue  # its caller was cancelled
+                    if isinstance(result, BaseException):
+                        future.set_exception(result)
+                    else:
+                        future.set_result(result)
+                if len(self._waiting) < CROWD:
                     # Let the callers ask again before the next batch, so that it carries all of them.
                     await asyncio.sleep(0)
             if self._closing:
                 return
-
-    def _answer_some(self) -> None:
-        """The next batch is on its way: who is answered decides meanwhile, and would hold up the loop all together."""
-        self._answer(TURN)
-        if self._answers:
-            asyncio.get_running_loop().call_soon(self._answer_some)
-
-    def _answer(self, most: int) -> None:
-        for _ in range(min(most, len(self._answers))):
-            future, result = self._answers.popleft()
-            if future.done():
-                continue  # its caller was cancelled
-            if isinstance(result, BaseException):
-                future.set_exception(result)
-            else:
-                future.set_result(result)
 
     async def _batch(self, jobs: list[Any]) -> Sequence[Any]:
         try:

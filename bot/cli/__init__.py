@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 # Modules and packs are made to stay: at the usual 700 the collector's walks are a tenth of the start, and while
 # serving, pauses of a tenth of a second.
 COLLECTED = (200_000, 20, 50)
-# Seconds for which one thread may hold up another. The one that writes gives the word up at each row, and at the usual
-# 0.005 a crowd that is being decided would keep it from the disk.
+# Seconds for which one thread may hold up another. The one that writes lets go at each row, and at the usual 0.005 it
+# would wait for a crowd that is being decided.
 SWITCHED = 0.0005
 
 # Each command imports its own parts: `askfirst --help` needs none of them, and a quarter of a second is felt.
