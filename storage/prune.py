@@ -278,9 +278,9 @@ async def _connected(url: str) -> AsyncIterator[_Link]:
     except sqlite3.Error as error:
         raise unavailable(error, str(file(url))) from error
     try:
-        # It never checkpoints: beside a serving store there would be two that do, and SQLite before 3.51.3 may then take
-        # what was just committed for old (sqlite.org/wal.html, "WAL-reset bug"). The serving store does it after its
-        # commits; where there is none, whoever closes the file last, with nobody beside (`_Work.pause`).
+        # It never checkpoints: beside a serving store there would be two that do, and SQLite before 3.51.3 may then
+        # take what was just committed for old (sqlite.org/wal.html, "WAL-reset bug"). The serving store does it after
+        # its commits; where there is none, whoever closes the file last, with nobody beside (`_Work.pause`).
         for setting in ("PRAGMA synchronous = FULL", "PRAGMA foreign_keys = ON", "PRAGMA wal_autocheckpoint = 0"):
             await opened.execute_fetchall(setting)
 
