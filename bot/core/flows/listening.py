@@ -16,6 +16,7 @@ from bot.core.flows import (
     labels,
     opening,
     putting_off,
+    replying,
     several,
     spec_commands,
     threads,
@@ -101,6 +102,8 @@ def _belongs(turn: Turn, event: MessageReceived) -> None:
         if answered is not None:
             confirming.decide(turn, *answered, person, ref)
             return
+        if confirming.quoted(turn, person, event.text, asking, in_thread=event.in_thread):
+            return
         if not direct and not event.in_thread and confirming.overheard(turn, person, event.text):
             return
     if event.unreadable and not event.text.strip():
@@ -172,6 +175,9 @@ def _menu(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef,
     if refusal is not None:
         turn.audit("access.answer_refused", session, event.person, reason=refusal)
         turn.refuse(event.person, "may not answer here", refusal, session=session)
+        return
+    if not event.forwarded and not event.materials and opening.cancels(turn, event.text):
+        replying.cancel(turn, session, event.person, ref)
         return
     if not event.forwarded and opening.describes(turn, session, event.text) and idle.at_the_menu(turn, event, ref):
         return
