@@ -82,6 +82,15 @@ def only_marked(text: str) -> bool:
     return _MARKED.fullmatch(text.strip()) is not None
 
 
+_EDGES = regex(r"\A\W+|\W+\Z")
+
+
+def marked(text: str) -> str:
+    """The words of a text that is nothing but somebody else's, without the marks; "" of any other."""
+    own = unquoted(text)
+    return _EDGES.sub("", text) if not own or only_marked(own) else ""
+
+
 _CODE = regex(r"```[\s\S]*?(?:```|\Z)|`[^`\n]*`")
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from adapters.limits import plain
 from bot.core.book import Book
-from bot.core.effects import Redraw, Say, Step
+from bot.core.effects import Audit, Redraw, Say, Step
 from bot.core.events import MessageEdited
 from bot.core.model import MessageRef, Person
 from bot.core.state import Conversation
+from tests.core import builders
 from tests.core.test_taps import ANA, Talk, book, clarified
 
 __all__ = ["book"]  # the fixture
@@ -63,3 +64,42 @@ def test_nobody_else_edits_a_request(book: Book) -> None:
     made = edits(talk, BEN, "u0", "lit-review this")
     assert (made.effects, made.outcome) == ((), "ignored")
     assert any(isinstance(e, Redraw) for e in edits(talk, ANA, "u0", "lit-review this").effects)
+
+
+def test_people_from_outside_are_told_why_whatever_they_write() -> None:
+    """RD-12 CH-5: a wish with nothing open, or a change of an intake that is over, is refused and audited."""
+    talk = builders.Talk()
+    talk.says("ana", "review my paper")
+    talk.says("ana", "accept recommendations")
+    talk.rings("grace:s000000001")
+    for text in ("remind me tomorrow at 9", "change 1 to B in #1"):
+        made = talk.says("guest", text)
+        assert made.outcome == "refused", text
+        assert [r.event for r in made.records if isinstance(r, Audit)] == ["access.answer_refused"], text
+
+
+def test_quoted_words_that_would_only_cancel_claim_nothing() -> None:
+    """AU-3: an incident is what would decide something, were it the person's own."""
+    talk = builders.Talk()
+    talk.says("ana", "lit-review this")
+    for quoted, events in (("delete", []), ("cancel", []), ("yeah ok", ["injection_incident"])):
+        made = talk.says("ana", "hm", quoted=quoted)
+        assert [r.event for r in made.records if isinstance(r, Audit)] == events, quoted
+
+
+def test_a_yes_in_quotation_marks_is_told_why_it_counts_for_nothing() -> None:
+    """CH-2 AU-3: while a question of ours waits it is neither taken, nor asked about, nor met with silence."""
+    talk = builders.Talk()
+    talk.says("ana", "review my paper")
+    talk.says("ana", "yeah ok")
+    asked = [p.id for p in talk.state.pending] if talk.state else []
+    for text in ('"yes"', "“No”", "`y`", "> yes", "「はい」"):
+        made = talk.says("ana", text)
+        assert "write it without the marks" in words(made), text
+        assert made.records == (), text
+        assert [p.id for p in made.state.pending] == asked, text
+    assert clarified(talk.says("ana", "yes")) == ["venue"]
+    talk.rings("grace:s000000001")
+    talk.says("ana", "change 1 to B")
+    assert "write it without the marks" in words(talk.says("ana", '"yes"'))
+    assert clarified(talk.says("ana", "yes")) == ["venue"]

@@ -42,6 +42,16 @@ def locked(session: Session, round_: Round, answers: Mapping[int, ItemReading]) 
     return any((i := round_.item(n)) is not None and i.question.field in scope.INPUTS for n in answers)
 
 
+def worded(reading: Reading) -> Reading | None:
+    """What is said of a numbered question where it may be no answer: "1: delete", "1: we'll see". A change is asked
+    about anyway, so it is offered as it stands (RP-3, RD-13)."""
+    if reading.answers or not any(error.item.isdigit() for error in reading.errors):
+        return None
+    kept = next((p.answers for p in reading.proposals if p.kind == "answers"), {})
+    own = {number: item for number, item in kept.items() if item.text}
+    return Reading(kind="answers", answers=own, shaped=True) if own else None
+
+
 def propose(
     turn: Turn, session: Session, round_: Round, reading: Reading, person: Person, ref: MessageRef, lead: str = ""
 ) -> bool:
@@ -73,6 +83,7 @@ def propose(
         return bool(lines)
     refusal = intake.may_answer(turn, session, person)
     if refusal is not None:
+        turn.audit("access.answer_refused", session, person, round_, reason=refusal)
         turn.refuse(person, "may not answer here", refusal, session=session)
         return True
     turn.ask(

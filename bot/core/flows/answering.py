@@ -27,6 +27,7 @@ from bot.core.model import MessageRef
 from bot.core.moments.wish import Wish
 from bot.core.own_words import unquoted
 from bot.core.replies.reading import ItemReading, Proposal, Reading
+from bot.core.replies.wording import CANCEL
 from bot.core.routing import read_menu_answer, route
 from bot.core.state import Asking, Round, Session
 from bot.core.turn import Turn
@@ -59,7 +60,7 @@ def round_message(
     if injection.only_quoted(event.text):
         quoting.only_quoted(turn, session, round_, event, direct)
         return
-    if event.quoted and replying.read(turn, round_, event.quoted, event.decoded).kind in CLAIMS:
+    if event.quoted and _decides(replying.read(turn, round_, event.quoted, event.decoded)):
         _claimed(turn, session, round_, event, event.quoted, None)
     to_us = direct or asked or not turn.shared
     reading, wish = _with_wish(turn, session, round_, event, to_us=to_us)
@@ -144,8 +145,13 @@ def _reading(turn: Turn, session: Session, round_: Round, event: MessageReceived
         pleasantry(words, book) or carries_on(words, book) or yes_or_no(words, book) or words.endswith(("?", "？"))
     )
     partly = words != "\n".join(event.text.splitlines()).strip()  # beside words of somebody else
-    if chatter or partly or _undecided(turn, round_, owed, words, event.decoded):
-        return Reading(kind="needs_confirmation", proposals=(Proposal(kind="answers", answers={owed: own}),))
+    numbered = replying.read(turn, round_, f"{owed}: {words}", event.decoded)
+    told = Proposal(kind="answers", answers={owed: own}, label="My answer")
+    orders = yes_or_no(words.rstrip(".!"), book) is None
+    if orders and any(p.kind == "cancel" for p in (*reading.proposals, *numbered.proposals)):  # "delete", "stop"
+        return Reading(kind="needs_confirmation", proposals=(told, CANCEL))
+    if chatter or partly or _undecided(numbered, owed):
+        return Reading(kind="needs_confirmation", proposals=(told,))
     turn.put(session, stage=Asking(describing=left))
     return Reading(kind="answers", answers={owed: own}, shaped=True)
 
@@ -153,10 +159,9 @@ def _reading(turn: Turn, session: Session, round_: Round, event: MessageReceived
 _UNDECIDED = {"unsure", "deferred", "question", "tentative", "conditional", "reference"}
 
 
-def _undecided(turn: Turn, round_: Round, owed: int, words: str, decoded: bool) -> bool:
+def _undecided(numbered: Reading, owed: int) -> bool:
     """Whether they would leave the question open, were its number in front: "not sure", "I have to ask Bo" (RP-3)."""
-    errors = replying.read(turn, round_, f"{owed}: {words}", decoded).errors
-    return any(error.item == str(owed) and error.code in _UNDECIDED for error in errors)
+    return any(error.item == str(owed) and error.code in _UNDECIDED for error in numbered.errors)
 
 
 def _with_wish(
@@ -225,10 +230,10 @@ def _forwarded(turn: Turn, session: Session, round_: Round, event: MessageReceiv
     What in them is shaped like an answer may be taken as the person's own, if they say so.
     """
     readings = [replying.read(turn, round_, line, event.decoded) for line in event.text.splitlines()[:20]]
-    if turn.shared and not direct and not any(r.shaped for r in readings if r.kind in CLAIMS):
+    if turn.shared and not direct and not any(r.shaped for r in readings if _decides(r)):
         turn.ignore("ordinary talk")
         return
-    if any(reading.kind in CLAIMS for reading in readings):
+    if any(map(_decides, readings)):
         _claimed(turn, session, round_, event, event.text, event.forwarded)
     request = session.request
     kept = request.model_copy(update={"materials": (*request.materials, *materials(event))})
@@ -244,6 +249,11 @@ def _forwarded(turn: Turn, session: Session, round_: Round, event: MessageReceiv
 
 
 CLAIMS = ("answers", "accept_all", "accept_all_except", "needs_confirmation", "force_quit")
+
+
+def _decides(reading: Reading) -> bool:
+    """Whether words would decide something, were they the person's own. To cancel, or maybe to, decides nothing."""
+    return reading.kind in CLAIMS and not (reading.proposals and all(p.kind == "cancel" for p in reading.proposals))
 
 
 def _claimed(

@@ -9,7 +9,7 @@ from bot.core.capture import confirmed, quote
 from bot.core.flows import amending, disputing, intake, opening, recording, replying, several, spec_ways
 from bot.core.flows.words import words_of, yes_or_no
 from bot.core.model import Answer, MessageRef, Person
-from bot.core.own_words import only_marked, unquoted
+from bot.core.own_words import marked, only_marked, unquoted
 from bot.core.replies.reading import Proposal, Reading
 from bot.core.state import (
     Amend,
@@ -258,3 +258,16 @@ def typed(
     digits = text.strip().rstrip(".)")
     shown = {str(i): choice for i, choice in enumerate(choices(pending)[:-1], start=1)}
     return (pending, shown[digits]) if _several(pending) and digits in shown else None
+
+
+def quoted(turn: Turn, person: Person, text: str, direct: str | None, *, in_thread: bool) -> bool:
+    """A yes or no that stands in quotation marks: as it would answer a question of our own, it is told why it does
+    not (CH-2, AU-3)."""
+    words = marked(text) if turn.state.pending else ""
+    found = typed(turn, person, words, direct, in_thread=in_thread) if words else None
+    if found is None:
+        return False
+    session = turn.state.session(getattr(found[0].ask, "session", None))
+    turn.tell("Quoted words decide nothing here; write it without the marks, or press a button.", session=session)
+    turn.ignore("quoted words")  # no act of this person's: a "yes" right behind it still means the same question
+    return True

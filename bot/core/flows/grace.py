@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from bot.core.events import MessageReceived
-from bot.core.flows import handover, idle, intake, recording, replying, threads
+from bot.core.flows import amending, handover, idle, intake, recording, replying, threads
 from bot.core.flows.asked_for import request_in
 from bot.core.flows.words import pleasantry
 from bot.core.model import MessageRef
@@ -44,7 +44,7 @@ def closing_message(turn: Turn, session: Session, event: MessageReceived, ref: M
 def _during_grace(turn: Turn, session: Session, round_: Round, event: MessageReceived, ref: MessageRef) -> bool:
     """What can be said about answers that are about to be handed over. False when it is about something else."""
     reading = replying.read(turn, round_, event.text, event.decoded)
-    if reading.answers and reading.shaped:
+    if reading.answers and (reading.shaped or reading.correction):
         session, round_, done = recording.record(turn, session, round_, reading.answers, (), event.person, ref)
         intake.echo(turn, session, round_, done, reading)
         return True
@@ -59,6 +59,9 @@ def _during_grace(turn: Turn, session: Session, round_: Round, event: MessageRec
     turn.timer(f"grace:{session.id}", until)
     if reading.kind == "question_back":
         replying.explain(turn, session, round_, reading)
+        return True
+    own = amending.worded(reading)
+    if own is not None and amending.propose(turn, session, round_, own, event.person, ref):
         return True
     turn.tell(
         *problems,

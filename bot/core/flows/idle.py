@@ -33,14 +33,14 @@ def idle(turn: Turn, event: MessageReceived, ref: MessageRef, direct: bool) -> N
     if not event.materials and pleasantry(text, turn.book.phrases) and (turn.state.counted or not text.strip()):
         turn.ignore("a pleasantry")
         return
-    if not event.materials and not event.forwarded and _wishes(turn, text):
-        putting_off.about_nothing(turn)
-        return
     if person.outside and not turn.settings.outsiders:  # they could never answer what would be asked (RD-12)
         turn.audit("access.answer_refused", None, person, reason="from outside")
         turn.refuse(
             person, "from outside", "People from outside can't start an intake here; ask somebody of the team."
         )
+        return
+    if not event.materials and not event.forwarded and _wishes(turn, text):
+        putting_off.about_nothing(turn)
         return
     opening.first_message(turn, person, "" if event.forwarded else text, materials(event), ref, event.declared)
 
@@ -66,6 +66,7 @@ def _amends(turn: Turn, event: MessageReceived, ref: MessageRef, direct: bool) -
             (i := round_.item(n)) and i.question.option(r.key) for n, r in fresh.answers.items()
         ):
             return amending.propose(turn, session, round_, fresh, event.person, ref)
+    reading = amending.worded(reading) or reading
     said = [r for r in reading.answers.values() if r.key != "skip"]
     if not said and _about_the_closed(turn, event, reading, direct, session):
         problems = [f"{e.item}: {e.message}" if e.item != "?" else e.message for e in reading.errors]

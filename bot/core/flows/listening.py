@@ -102,6 +102,8 @@ def _belongs(turn: Turn, event: MessageReceived) -> None:
         if answered is not None:
             confirming.decide(turn, *answered, person, ref)
             return
+        if confirming.quoted(turn, person, event.text, asking, in_thread=event.in_thread):
+            return
         if not direct and not event.in_thread and confirming.overheard(turn, person, event.text):
             return
     if event.unreadable and not event.text.strip():

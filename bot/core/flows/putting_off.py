@@ -48,7 +48,8 @@ _BREAKS = 4  # looked at; a time has one or two itself: "tomorrow, 9:30: 1 A"
 
 
 def wish_before(turn: Turn, round_: Round, text: str) -> Wish | None:
-    """A bare moment in front of answers: "tomorrow at 9: 1 A". The answers are the rest."""
+    """A bare moment in front of answers: "tomorrow at 9: 1 A". The answers are the rest. Where words are asked for,
+    "3 December, 10 am" is one answer (RP-11)."""
     marks = list(islice(_BREAK.finditer(text), _BREAKS))
     if not marks or not may_be_moment(text[: marks[-1].start()], turn.book.times):
         return None
@@ -59,8 +60,17 @@ def wish_before(turn: Turn, round_: Round, text: str) -> Wish | None:
         reading = replying.read(turn, round_, rest, decoded=True)
         chosen = reading.shaped or all(item.key != "other" for item in reading.answers.values())
         if chosen and not reading.errors and (reading.answers or reading.accepted):
-            return Wish(text[: mark.start()].strip(), said, rest)
+            wish = Wish(text[: mark.start()].strip(), said, rest)
+            worded = not reading.shaped and any(item.text for item in reading.answers.values())
+            return None if worded and _one_answer(turn, round_, text) else wish
     return None
+
+
+def _one_answer(turn: Turn, round_: Round, text: str) -> bool:
+    """Whether a moment and the words behind it belong together: as a longer moment, or as what is asked for."""
+    if only_moment(text, turn.book.times) is not None:
+        return True
+    return any(item.text for item in replying.read(turn, round_, text, decoded=True).answers.values())
 
 
 def wish_behind(turn: Turn, round_: Round, text: str, reading: Reading) -> Wish | None:

@@ -15,6 +15,7 @@ from bot.core import spec_view, view
 from bot.core.flows import spec_steps
 from bot.core.flows.words import pleasantry
 from bot.core.model import MessageRef, Person
+from bot.core.moments.wish import only_moment
 from bot.core.patterns import regex
 from bot.core.replies.phrases import PhraseBook
 from bot.core.replies.tokens import Token, tokenize
@@ -107,7 +108,7 @@ def _parts(sign: Token, first: Token) -> bool:
 def choose(turn: Turn, session: Session, said: str, person: Person, ref: MessageRef) -> None:
     """Go the way that is named; ask about one that may not be meant."""
     ways = spec_view.ways_out(session)
-    way = read(said, ways, turn.book.phrases)
+    way = None if only_moment(said, turn.book.times) else read(said, ways, turn.book.phrases)  # "1. Dezember"
     if way is not None and way.sure:
         spec_steps.way_out(turn, session, way.choice, person, ref)
         return

@@ -84,8 +84,9 @@ def only_moment(text: str, words: TimeWords) -> Expression | None:
         if item.strange:  # nearly always at the first word
             return None
         items.append(item)
-    if len(items) == 1 and items[0].slashed:
-        return None  # "1/2" may be two questions
+    told = [item for item in items if not item.sign and "filler" not in item.kinds]
+    if len(told) == 1 and told[0].slashed:
+        return None  # "1/2", "A 3/4!" may be two questions
     said, strange = read(items)
     return said if said.named and said.dated and not strange else None
 

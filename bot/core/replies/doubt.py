@@ -1,8 +1,8 @@
 """Free words that may be an answer as well as a reason why there is none: asked about, with the words kept.
 
     order := (cancel | withdraw | stop)+                         "cancel", "delete it, please"
-put   := clauses of putting off, of not knowing, of moments  "next week, I'm on holiday", "we'll see"
-waits := awaits … occasion … | occasion … (ended | time)     "after the board meeting", "the board meets today"
+    put   := clauses of putting off, of not knowing, of moments  "next week, I'm on holiday", "we'll see"
+    waits := awaits … occasion … | occasion … (ended | time)     "after the board meeting", "the board meets today"
     when  := awaits …, and more than a question                  "when the order is shipped"
     unfit := nothing … fits | fits … nothing                     "rien ne va", "no me vale ninguna"
 

@@ -82,3 +82,60 @@ def test_a_talk_ends_as_a_careful_secretary_would_have_it(case: dict[str, Any], 
     assert "".join(map(_sign, session.rounds[-1].items)) in case["holds"]
     how = session.stage.how if session.stage.kind == "ended" else None
     assert how == case.get("ends")
+
+
+DATES = (
+    "3 December 2026, 10 am",
+    "friday, 10 am",
+    "3 December",
+    "12/3",
+    "Dec 3rd, at noon",
+    "3. Dezember, 10 Uhr",
+    "in two weeks, by email",
+)
+
+
+@pytest.mark.parametrize("text", DATES)
+@pytest.mark.parametrize("begins", ["open", "validate"])
+def test_a_date_is_the_answer_to_a_question_that_asks_for_words(begins: str, text: str, newsletter: Book) -> None:
+    """RP-11 CH-6: it puts nothing off, and no part of it is asked about."""
+    talk = played({"round": begins, "said": [{"from": "ana", "text": text}]}, newsletter)
+    assert talk.state is not None
+    assert not talk.state.pending
+    (item,) = talk.state.sessions[-1].rounds[-1].items
+    assert item.answer is not None
+    assert item.answer.text == text
+
+
+@pytest.mark.parametrize("text", ["delete", "clear", "stop", "reset", "delete it!"])
+def test_an_order_is_no_words_of_other_before_a_yes(text: str, newsletter: Book) -> None:
+    """RP-3: after a press on Other it may be the answer, or the end of everything; it is asked."""
+    talk = played({"round": "choice", "said": []}, newsletter)
+    talk.presses("ana", "a:s000000001.1:1:D", "Other…")
+    made = talk.says("ana", text)
+    assert talk.state is not None
+    assert not any(r.kind == "clarification" for r in made.records)
+    assert talk.state.sessions[-1].stage.kind == "asking"
+    (pending,) = talk.state.pending
+    token = f"p:{pending.id}:0"
+    (record,) = (r for r in talk.presses("ana", token, "My answer").records if r.kind == "clarification")
+    assert record.chosen_text == text
+
+
+@pytest.mark.parametrize("text", ["1: delete", "1: we'll see", "change 1 to delete"])
+@pytest.mark.parametrize("over", [False, True])
+def test_words_that_may_be_no_answer_can_be_changed_to(text: str, over: bool, newsletter: Book) -> None:
+    """RP-3 RD-13: within the grace and after the end they are offered as a change, and a yes takes them."""
+    talk = played({"round": "open", "said": [{"from": "ana", "text": "The Village Post"}]}, newsletter)
+    if over:
+        talk.rings("grace:s000000001")
+    assert not any(r.kind == "clarification" for r in talk.says("ana", text).records)
+    (record,) = (r for r in talk.says("ana", "yes").records if r.kind == "clarification")
+    assert record.chosen_text == text.removeprefix("1: ").removeprefix("change 1 to ")
+
+
+def test_the_change_that_the_card_names_is_taken_within_the_grace(newsletter: Book) -> None:
+    """RD-16: "change 1 to …" with words of one's own, as it says."""
+    talk = played({"round": "choice", "said": [{"from": "ana", "text": "1: B, 2: A, 3: A, 4: A"}]}, newsletter)
+    (record,) = (r for r in talk.says("ana", "change 1 to twice a year").records if r.kind == "clarification")
+    assert (record.chosen, record.chosen_text) == ("D", "twice a year")

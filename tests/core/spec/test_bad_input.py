@@ -90,7 +90,7 @@ def test_an_acceptance_in_a_code_block_is_told_and_decides_nothing() -> None:
     assert talk.clarified()
 
 
-@pytest.mark.parametrize("words", ["2?", "1 or 2", "1-2", "2 or 1?", "1, 2", "2 oder 1"])
+@pytest.mark.parametrize("words", ["2?", "1 or 2", "1-2", "2 or 1?", "1, 2", "2 oder 1", "2. Dezember"])
 def test_wavering_chooses_no_way_out(words: str) -> None:
     """RD-7 A way on is chosen by one number; its reason may follow."""
     talk = escalated()
