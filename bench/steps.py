@@ -12,7 +12,6 @@ import functools
 import gc
 import itertools
 import sqlite3
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -24,7 +23,7 @@ from unittest.mock import patch
 from bench.figure import Figure, Goal, interleaved
 from bench.talk import STEPS, Talker
 from bot.app import load_book
-from bot.cli import COLLECTED, SWITCHED
+from bot.cli import COLLECTED
 from bot.clock import SystemClock
 from bot.core.book import Book
 from bot.core.state import Conversation
@@ -64,13 +63,13 @@ def figures(rounds: int, people: int, intakes: int) -> list[Figure]:
 
 
 def _ours(book: Book, people: int, intakes: int, at_once: int) -> float:
-    with _as_served(), file() as path:
+    with _collected_seldom(), file() as path:
         taken = asyncio.run(talk(path, book, people, intakes, at_once))
     return people * intakes * STEPS / taken
 
 
 def _ours_decided(decided: list[list[Commit]]) -> float:
-    with _as_served(), file() as path:
+    with _collected_seldom(), file() as path:
         return asyncio.run(committed(path, decided))
 
 
@@ -188,15 +187,13 @@ def written_raw(written: list[list[Rows]], at_once: int, taken: Callable[[float]
 
 
 @contextmanager
-def _as_served() -> Iterator[None]:
-    usual, interval = gc.get_threshold(), sys.getswitchinterval()
+def _collected_seldom() -> Iterator[None]:
+    usual = gc.get_threshold()
     gc.set_threshold(*COLLECTED)  # as the program does
-    sys.setswitchinterval(SWITCHED)
     try:
         yield
     finally:
         gc.set_threshold(*usual)
-        sys.setswitchinterval(interval)
 
 
 @contextmanager

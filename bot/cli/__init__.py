@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 # Modules and packs are made to stay: at the usual 700 the collector's walks are a tenth of the start, and while
 # serving, pauses of a tenth of a second.
 COLLECTED = (200_000, 20, 50)
-# Seconds for which one thread may hold up another. The one that writes lets go at each row, and at the usual 0.005 it
-# would wait for a crowd that is being decided.
-SWITCHED = 0.0005
 
 # Each command imports its own parts: `askfirst --help` needs none of them, and a quarter of a second is felt.
 
@@ -437,7 +434,6 @@ def _settings(**given: Any) -> Settings:
 def main() -> None:
     """The console script: known refusals become one plain message, whatever command they come from."""
     gc.set_threshold(*COLLECTED)
-    sys.setswitchinterval(SWITCHED)
     closed = [name for name in ("stdin", "stdout") if getattr(sys, name) is None]
     if closed:
         _leave(f"{' and '.join(closed)} is closed. Give it a file or a pipe, /dev/null if need be.")
