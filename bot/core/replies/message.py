@@ -416,4 +416,17 @@ class Message:
             end -= 1
         if start >= end:
             return ""
+        if sum(map(self.is_quote, range(start, end))) % 2:  # half a pair: its other half is beside it, or was cut off
+            start, end = self._paired(start, end)
         return self.clean.cut(self.tokens[start].start, self.tokens[end - 1].end).strip()
+
+    def _paired(self, start: int, end: int) -> tuple[int, int]:
+        """A stretch with half a pair of quotation marks: with all of it, or without where it stands around."""
+        if start and self.is_quote(start - 1):
+            start -= 1
+        elif end < self.count and self.is_quote(end):
+            end += 1
+        whole = self.is_quote(start) and self.is_quote(end - 1) and end - start > 2
+        if whole and not any(map(self.is_quote, range(start + 1, end - 1))):
+            return start + 1, end - 1
+        return start, end

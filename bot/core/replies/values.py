@@ -89,6 +89,14 @@ def without_courtesy(msg: Message, start: int, end: int) -> int:
     return end
 
 
+def _more_than(msg: Message, at: int, end: int) -> bool:
+    """Whether ">10" or ">= 10" begins here; behind "-" or "=" it is an arrow."""
+    if not msg.is_mark(at, ">") or msg.is_mark(at - 1, "-="):
+        return False
+    number = msg.skip_marks(at + 1, end, "=")
+    return number < end and msg.tokens[number].kind == "num"
+
+
 def _read(msg: Message, start: int, end: int, slot: Slot, *, glued: bool) -> Value:
     within = range(start, min(end, start + 200) - 1)
     followed = start < end < msg.count and not (msg.is_break(end) or msg.is_break(end - 1))
@@ -101,6 +109,8 @@ def _read(msg: Message, start: int, end: int, slot: Slot, *, glued: bool) -> Val
     while start < end and (msg.is_break(start) or msg.is_mark(start, ":=.-,|>\"“„«‘'「『{}")):
         if msg.is_mark(start, "‘'\"“„«「『") and not msg.letter(start + 1, end):
             break
+        if _more_than(msg, start, end):
+            break  # "2: >10 years" says more than "10 years"
         start += 1
     if end - start > 3 and msg.is_mark(start, "(") and msg.is_mark(end - 1, ")") and not any(
         msg.is_mark(i, "()") for i in range(start + 1, end - 1)
