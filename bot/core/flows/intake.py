@@ -54,8 +54,7 @@ def open_round(
         opened_at=turn.at,
         **of_phase,
     )
-    session = session.model_copy(update={"stage": Asking(), "rounds": (*session.rounds, round_)})
-    session = turn.put(session)
+    session = turn.put(session, stage=Asking(), rounds=(*session.rounds, round_))
     surfaced(turn, session, round_, full=full)
     card = view.round_card(
         session, round_, bulk=turn.policy(session).bulk_accept, route_note=note, numbered=turn.numbered(session)

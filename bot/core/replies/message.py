@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Final
 
 from bot.core.replies.phrases import Match, PhraseBook
 from bot.core.replies.reading import Slot
-from bot.core.replies.tokens import folded_labels
 from bot.core.replies.written import Written
 
 if TYPE_CHECKING:
@@ -95,7 +94,7 @@ class Message:
                 self.widest = len(letters)
             offered.update(letters)
             if slot.labels:
-                labelled |= folded_labels(slot.labels).heads
+                labelled |= slot.folded.heads
         self.offered = frozenset(offered)
         self.labelled = frozenset(labelled)  # how the options' texts begin, for options named before their number
         self.lettered: list[int] = []  # where an option letter may stand

@@ -17,7 +17,6 @@ from bot.core.replies.letters import after_letter, corrected, lettered
 from bot.core.replies.message import Message
 from bot.core.replies.own import aside
 from bot.core.replies.reading import Slot
-from bot.core.replies.tokens import folded_labels
 from bot.core.replies.value import Value, letter_ends, note_of, skip_leads
 from bot.core.replies.words import worded
 
@@ -73,7 +72,7 @@ def _letter_alone(msg: Message, i: int, slot: Slot) -> bool:
     """Whether one letter is all that was said, and it can mean nothing but that option."""
     token = msg.tokens[i]
     plain = token.letter in slot.letters and token.letter != slot.other and msg.letter(i) == token.letter
-    named = plain and (token.fold,) in folded_labels(slot.labels).texts
+    named = plain and (token.fold,) in slot.folded.texts
     return plain and not named and not msg.found[i] and not msg.is_mark(i + 1, "?")
 
 
