@@ -36,6 +36,7 @@ bench: .venv/dev
 soak: .venv/dev
 	$(BIN)/python -m pytest -m soak
 	$(BIN)/python -m bench.growth 1
+	$(BIN)/python -m bench.growth 1 postgresql
 
 # docs/reference/, from the code that it describes.
 docs: .venv/dev

@@ -128,7 +128,8 @@ def whole(full: str, other: str | None = None) -> Iterator[str]:
         for arguments in commands:
             begun = time.perf_counter()
             memory = command(*arguments)
-            yield f"{' '.join(arguments[:2]):<20} {time.perf_counter() - begun:8.1f} s {memory:8.0f} MB"
+            name = " ".join([*arguments[:2], *(word for word in arguments if word == "--dry-run")])
+            yield f"{name:<20} {time.perf_counter() - begun:8.1f} s {memory:8.0f} MB"
 
 
 def main() -> None:

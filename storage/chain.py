@@ -13,9 +13,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
+from operator import itemgetter
 from typing import Any
 
-from storage.values import canonical
+from storage.values import canonical_in_order
 
 SYSTEM = "system"  # the chain of rows without a session
 REMOVED = "[removed]"  # the message reference of a clarification whose content was removed together with its entry's
@@ -46,6 +47,9 @@ CLARIFICATION = (
     "platform_at",
 )
 
+_whole = itemgetter(*CLARIFICATION)
+_entry = itemgetter("chain", "seq", "at", "event", "phase", "actor", "details_hash", "prev_hash")
+
 
 @dataclass(frozen=True, slots=True)
 class Head:
@@ -64,25 +68,12 @@ def digest(written: str) -> str:
 
 def entry_hash(row: Mapping[str, Any]) -> str:
     """The hash of an audit row, from its own columns."""
-    return digest(
-        canonical(
-            [
-                row["chain"],
-                row["seq"],
-                row["at"],
-                row["event"],
-                row["phase"],
-                row["actor"],
-                row["details_hash"],
-                row["prev_hash"],
-            ]
-        )
-    )
+    return digest(canonical_in_order(_entry(row)))
 
 
 def clarification_hash(row: Mapping[str, Any]) -> str:
     """The hash of a whole clarification as stored; it goes into the details of the audit row that belongs to it."""
-    return digest(canonical([row[column] for column in CLARIFICATION]))
+    return digest(canonical_in_order(_whole(row)))
 
 
 def linked(row: dict[str, Any], head: Head) -> Head:

@@ -6,8 +6,8 @@ there; only where each row has arrived as it was, it is committed.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Sequence
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -57,7 +57,7 @@ class Copied:
 
 
 class Side(Protocol):
-    def read(self, shape: Shape) -> AsyncIterator[Values]:
+    def read(self, shape: Shape) -> AsyncGenerator[Values]:
         """All rows, in the order of their key."""
         ...
 
@@ -81,10 +81,11 @@ async def copy(source: str, target: str) -> Copied:
         await upgrade(target)
         copy: Side = await stack.enter_async_context(_opened(target, writing=True))
         for shape in shapes():
-            async for _ in copy.read(shape):
-                raise StoreUnavailable(
-                    f"{named(target)} is not empty: there are rows in {shape.name}. Copy into a new database."
-                )
+            async with aclosing(copy.read(shape)) as rows:  # left open, it would outlive its connection
+                async for _ in rows:
+                    raise StoreUnavailable(
+                        f"{named(target)} is not empty: there are rows in {shape.name}. Copy into a new database."
+                    )
         counted, taken = {}, {}
         for shape in shapes():
             counted[shape.name], taken[shape.name] = await _copied(origin, copy, shape)
@@ -166,7 +167,7 @@ class _Sqlite:
     def __init__(self, connection: Any) -> None:
         self._connection = connection
 
-    async def read(self, shape: Shape) -> AsyncIterator[Values]:
+    async def read(self, shape: Shape) -> AsyncGenerator[Values]:
         cursor = await self._connection.execute(shape.select)
         try:
             while portion := await cursor.fetchmany(PORTION):

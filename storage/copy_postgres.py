@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -32,7 +32,7 @@ class _Postgres:
     def __init__(self, connection: Any) -> None:
         self._connection = connection
 
-    async def read(self, shape: Shape) -> AsyncIterator[Values]:
+    async def read(self, shape: Shape) -> AsyncGenerator[Values]:
         async for row in self._connection.cursor(shape.select, prefetch=PORTION):
             yield tuple(row)
 

@@ -171,9 +171,9 @@ class PostgresStore:
         self, now: datetime, limit: int, lease: timedelta, platforms: Sequence[str] | None = None
     ) -> Sequence[OutboxRow]:
         values = {**looking(now, lease, limit), "platforms": listed(platforms)}
-        taken = sorted(await self._rows("claim", **values), key=lambda row: row["row"])
-        if self._line.look():
+        if self._line.look():  # before: where this fails, nothing has been taken yet
             self._line.found(len(await self._rows("line_up", **values, front=FRONT)))
+        taken = sorted(await self._rows("claim", **values), key=lambda row: row["row"])
         return [row for row in [await self._readable(row, now) for row in taken] if row is not None]
 
     async def _readable(self, row: Row, now: datetime) -> OutboxRow | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, TextIO
@@ -29,6 +29,7 @@ PORTION = 200  # places looked at together
 STRETCH = 5000  # places for which all that adapters keep is read once
 KEPT = 1000  # rows of it in memory
 SWEPT = 2000  # messages looked at together
+LONGEST_LOG = 4 * 1024 * 1024  # bytes that the log of a SQLite file may grow by before it is put away
 PRUNED = "privacy.pruned"
 
 # Runs a named statement; the rows that it gives back.
@@ -50,33 +51,33 @@ async def prune(url: str, before: datetime, now: datetime, archive: TextIO | Non
     `dry` only counts the places. Workers may be at work meanwhile: a place that somebody uses again just then stays.
     """
     done, beyond = Pruned(), ""
-    store = await open_store(url, create=False)
-    try:
-        async with _connected(url) as link:
-            while found := await _stretch(link.run, micros(before), beyond):
-                beyond = found[-1]["id"]
-                if dry:
-                    done.places += len(found)
-                    continue
-                held = await _held(link.run, [place["id"] for place in found])
-                for place in found:
-                    kept = held.get(place["id"], [])
-                    await _one(store, link, place["id"], place["revision"], kept, now, archive, done)
-            if not dry:
-                await _sweep(link, done)
-                await link.after()
-    finally:
-        await store.close()
+    async with AsyncExitStack() as opened:
+        work = _Work(url, opened)
+        await work.open()
+        while found := await _stretch(work.link.run, micros(before), beyond):
+            beyond = found[-1]["id"]
+            if dry:
+                done.places += len(found)
+                continue
+            held = await _held(work.link.run, [place["id"] for place in found])
+            for place in found:
+                kept = held.get(place["id"], [])
+                await _one(work.store, work.link, place["id"], place["revision"], kept, now, archive, done)
+                await work.pause()
+        if not dry:
+            await _sweep(work, done)
+            await work.link.after()
     return done
 
 
-async def _sweep(link: _Link, done: Pruned) -> None:
+async def _sweep(work: _Work, done: Pruned) -> None:
     """Messages of places that are no more. Some at a time: workers write in between, and the log stays short."""
     beyond = 0
-    while found := await link.run("outbox_after", beyond=beyond, limit=SWEPT):
-        async with link.transaction():
-            done.messages += len(await link.run("sweep_outbox", beyond=beyond, last=found[-1]["row"]))
+    while found := await work.link.run("outbox_after", beyond=beyond, limit=SWEPT):
+        async with work.link.transaction():
+            done.messages += len(await work.link.run("sweep_outbox", beyond=beyond, last=found[-1]["row"]))
         beyond = found[-1]["row"]
+        await work.pause()
 
 
 async def _stretch(run: Run, before: int, beyond: str) -> list[dict[str, Any]]:
@@ -193,6 +194,34 @@ class _Kept:
     undo: bool = False
 
 
+class _Work:
+    """The store to read from and the connection to remove with."""
+
+    store: RecordStore
+    link: _Link
+
+    def __init__(self, url: str, opened: AsyncExitStack) -> None:
+        self._url, self._opened = url, opened
+
+    async def open(self) -> None:
+        self.store = await open_store(self._url, create=False)
+        self._opened.push_async_callback(self.store.close)
+        self.link = await self._opened.enter_async_context(_connected(self._url))
+        self._log = self._length()
+
+    async def pause(self) -> None:
+        """Opened anew where the log has become long: SQLite puts it away when nobody else has the file open."""
+        if self._length() > self._log + LONGEST_LOG:
+            await self._opened.aclose()
+            await self.open()
+
+    def _length(self) -> int:
+        if is_postgres(self._url):
+            return 0
+        log = file(self._url).with_name(f"{file(self._url).name}-wal")
+        return log.stat().st_size if log.exists() else 0
+
+
 class _Link:
     """A connection of either kind, with named statements, and what is to be done after much was removed."""
 
@@ -249,8 +278,10 @@ async def _connected(url: str) -> AsyncIterator[_Link]:
     except sqlite3.Error as error:
         raise unavailable(error, str(file(url))) from error
     try:
-        # It checkpoints as a serving store's writer does, or the log would grow by all that is removed.
-        for setting in ("PRAGMA synchronous = FULL", "PRAGMA foreign_keys = ON"):
+        # It never checkpoints: beside a serving store there would be two that do, and SQLite before 3.51.3 may then
+        # take what was just committed for old (sqlite.org/wal.html, "WAL-reset bug"). The serving store does it after
+        # its commits; where there is none, whoever closes the file last, with nobody beside (`_Work.pause`).
+        for setting in ("PRAGMA synchronous = FULL", "PRAGMA foreign_keys = ON", "PRAGMA wal_autocheckpoint = 0"):
             await opened.execute_fetchall(setting)
 
         async def look(name: str, **values: Any) -> list[dict[str, Any]]:

@@ -31,7 +31,7 @@ from bot.core.model import Model
 from bot.core.state import Conversation
 from bot.ports import Commit, DueTimer, OutboxRow, Settle
 from storage import chain
-from storage.values import canonical, cleaned, micros, moment, text, turn
+from storage.values import canonical, canonical_in_order, cleaned, micros, moment, text, turn
 
 Row = dict[str, Any]
 _M = TypeVar("_M", bound=Model)
@@ -154,7 +154,10 @@ def _plain_state(state: Conversation, known: Parts) -> Written | None:
         written = write_state(state, known)
     except PydanticSerializationError:
         return None
-    return None if any("\\u0000" in part for part in written.new) else written
+    for part in written.new:
+        if "\\u0000" in part:
+            return None
+    return written
 
 
 def outbox_row(row: Row, decode: Callable[[str], Say | Redraw]) -> OutboxRow:
@@ -252,14 +255,14 @@ def _clarification(record: Clarification, at: int) -> Row:
         {
             "key": option.key,
             "label": option.label,
-            "tradeoff": option.tradeoff,
             "recommended": option.recommended,
+            "tradeoff": option.tradeoff,
         }
         for option in record.options
     ]
     values = vars(record)
     row: Row = {name: text(value) if isinstance(value := values[name], str) else value for name in _AS_IT_IS}
-    row["options"] = canonical(options)
+    row["options"] = canonical_in_order(options)
     row["chosen_at"] = at if record.decided_at is None else micros(record.decided_at)
     row["platform_at"] = None if record.platform_at is None else micros(record.platform_at)
     if row["chosen_via"] not in ("user_response", "accept_recommendations_bulk"):

@@ -11,7 +11,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from pydantic_core import to_jsonable_python
+from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -68,3 +68,12 @@ def canonical(value: Any) -> str:
     if "\\u0000" not in written and (written.isascii() or not _HALF.search(written)):
         return written  # nearly always: looking through the text costs a tenth of looking through the value
     return _ENCODER.encode(cleaned(value))
+
+
+def canonical_in_order(value: Any) -> str:
+    """As `canonical`, in a fifth of the time, for what holds no floats and whose keys are in order by themselves."""
+    try:
+        written = to_json(value)
+    except PydanticSerializationError:  # half of a surrogate pair
+        return canonical(value)
+    return canonical(value) if b"\\u0000" in written else written.decode()

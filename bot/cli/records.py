@@ -181,7 +181,9 @@ async def verify_audit(settings: Settings, as_json: bool) -> int:
     if as_json:
         typer.echo(f'}}, "findings": [{", ".join(listed)}], "ok": {_json(not findings)}}}')
     else:
-        typer.echo(f"the audit log is whole: {chains} chains" if not findings else f"{findings} findings")
+        chains_seen = "1 chain" if chains == 1 else f"{chains} chains"
+        found_wrong = "1 finding" if findings == 1 else f"{findings} findings"
+        typer.echo(found_wrong if findings else f"the audit log is whole: {chains_seen}")
     return 1 if findings else 0
 
 

@@ -80,29 +80,31 @@ def write_state(state: Conversation, known: Parts = NOTHING) -> Written:
     """As `encode_state`. `known` are the parts of the state before: a step leaves most of them as they are."""
     parts: dict[int, tuple[Model, str]] = {}
     new: list[str] = []
+    return Written(_made(state, known, parts, new), parts, new)
 
-    def written(value: Model) -> str:
-        part = known.get(id(value))
-        if part is None:
-            part = value, made(value)
-        parts[id(value)] = part
-        return part[1]
 
-    def made(value: Model) -> str:
-        name = _WITHIN.get(type(value))
-        text = _json(value, None if name is None else {name})
+def _made(value: Model, known: Parts, parts: dict[int, tuple[Model, str]], new: list[str]) -> str:
+    """The JSON of a value; of those within it, what is known already is not made again."""
+    name = _WITHIN.get(type(value))
+    if name is None:
+        text = _json(value)
         new.append(text)
-        if name is None:
-            return text
-        within = ",".join([written(one) for one in getattr(value, name)])
-        return f'{text[:-1]},"{name}":[{within}]}}'
+        return text
+    text = value.__pydantic_serializer__.to_json(value, exclude_none=True, exclude={name}).decode()
+    new.append(text)
+    within = []
+    for one in getattr(value, name):
+        part = known.get(id(one))
+        if part is None:
+            part = one, _made(one, known, parts, new)
+        parts[id(one)] = part
+        within.append(part[1])
+    return f'{text[:-1]},"{name}":[{",".join(within)}]}}'
 
-    return Written(made(state), parts, new)
 
-
-def _json(value: Model, exclude: set[str] | None = None) -> str:
+def _json(value: Model) -> str:
     """As `model_dump_json`, which looks through a dozen options first."""
-    return value.__pydantic_serializer__.to_json(value, exclude_none=True, exclude=exclude).decode()
+    return value.__pydantic_serializer__.to_json(value, exclude_none=True).decode()
 
 
 def decode_state(text: str) -> Conversation:

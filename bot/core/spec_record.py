@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final
 
-from bot.core import view
+from bot.core import document_view, view
 from bot.core.capture import decision, iso, reference, round_result
 from bot.core.effects import File, Message
 from bot.core.gate import Gate
@@ -262,7 +262,7 @@ def _phase_lines(state: Mapping[str, Any], shown: Phase) -> list[str]:
     lines = ["", f"## Phase {shown.number}: {shown.name} ({gate['status'].replace('_', ' ')})", ""]
     for entry in context["clarifications"]:
         if entry["phase"] == shown.number:
-            lines.append(f"- **{_line(entry['topic'])}**: {view.decision_words(entry)}")
+            lines.append(f"- **{_line(entry['topic'])}**: {document_view.decision_words(entry)}")
             lines.append(f"  - {entry['chosen_via']}, {entry['answered_by']}, {entry['chosen_at']}")
             lines.append(f"  - {_line(entry['user_message_ref'])}")
     lines += [

@@ -97,6 +97,12 @@ class Round(Model):
     def open_items(self) -> tuple[Item, ...]:
         return tuple([item for item in self.items if item.status == "open"])
 
+    @property
+    def stock(self) -> bool:
+        """Whether its questions are a playbook's as they stand, the same for everybody: what is made of them may be
+        kept for the next round. Those of a phase may hold people's words, which only the state keeps."""
+        return self.phase is None
+
 
 class Settled(Model):
     """A question not asked because the request, or what was decided before, answers it (RD-5). No clarification.

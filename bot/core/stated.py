@@ -163,7 +163,7 @@ class Phrase(NamedTuple):
     begins_clause: bool = False
     in_topic: bool = False
     unless: frozenset[str] = frozenset()
-    needs: tuple[frozenset[str], ...] = ()  # of each set at least one word must be there, or nothing can match
+    needs: tuple[frozenset[str], ...] = ()  # of each set at least one must be in `said`, or nothing can match
     starts: frozenset[str] = frozenset()  # the words that a match begins with; empty where it may be any
 
 
@@ -185,7 +185,7 @@ class Sentence(NamedTuple):
     topic: frozenset[int]  # numbers of the words that name what a text is about
     asked: bool
     doubtful: bool
-    said: frozenset[str]  # the words, for a quick no
+    said: frozenset[str]  # the words, and "{year}", "{number}" where there is one: for a quick no
 
 
 class Statement:
@@ -211,7 +211,7 @@ class Statement:
         lines = {line for word in self._said for line in sought.by_word.get(word, ())}
         if not lines and not sought.always:
             return ()
-        found = [match for line in lines.union(sought.unbound) for match in self._of(line)]
+        found = [match for line in lines for match in self._of(line)]
         if SUBJECT in phrases:
             found += self._subject()
         if CLAIM in phrases and self._claim is not None:
@@ -272,11 +272,7 @@ def phrase(line: str) -> Phrase:
     if all(step.optional for step in steps):
         raise ValueError("it would match any text; at least one word must not be optional")
     unless = frozenset(word.text for token in barred for word in words(token.replace("|", " ")))
-    needs = tuple(
-        frozenset(choice[0] for choice in step.choices)
-        for step in steps
-        if not step.optional and not any(choice[0].startswith("{") for choice in step.choices)
-    )
+    needs = tuple(frozenset(choice[0] for choice in step.choices) for step in steps if not step.optional)
     return Phrase(tuple(steps), ends, begins, in_topic, unless, needs, _starts(steps))
 
 
@@ -293,24 +289,20 @@ class _Sought(NamedTuple):
     """Phrases by the words of which one must be said for them to match."""
 
     by_word: Mapping[str, tuple[str, ...]]
-    unbound: tuple[str, ...]  # there is no such word: "{number} words"
-    always: bool  # these, a subject or a claim are among them
+    always: bool  # a subject or a claim is among them, for which there is no such word
 
 
 @lru_cache(maxsize=2048)  # the phrases of a playbook are looked for again and again
 def _sought(lines: tuple[str, ...]) -> _Sought:
     by_word: dict[str, tuple[str, ...]] = {}
-    unbound: list[str] = []
-    named = False
+    always = False
     for line in lines:
         if line in (SUBJECT, CLAIM):
-            named = True
-        elif needs := phrase(line).needs:
-            for word in needs[0]:
-                by_word[word] = (*by_word.get(word, ()), line)
-        else:
-            unbound.append(line)
-    return _Sought(by_word, tuple(unbound), named or bool(unbound))
+            always = True
+            continue
+        for word in phrase(line).needs[0]:
+            by_word[word] = (*by_word.get(word, ()), line)
+    return _Sought(by_word, always)
 
 
 # -- sentences -------------------------------------------------------------------------------------------------------
@@ -334,8 +326,17 @@ def _sentences(text: str) -> Iterator[Sentence]:
                 colon = next((i for i, gap in gaps if ":" in gap or "：" in gap), None)
                 topic = led = _led_to(found, breaks, colon) if colon else topic
             asked = text[start:end].rstrip().endswith(("?", "？")) and not _POLITE & said and not led
-            yield Sentence(found, breaks, commas, topic, asked, _doubtful(found), said)
+            yield Sentence(found, breaks, commas, topic, asked, _doubtful(found), said.union(_figures(said)))
         start = end
+
+
+def _figures(said: frozenset[str]) -> Iterator[str]:
+    """Which of "{year}" and "{number}" some of these words can be."""
+    digits = [word for word in said if _DIGITS.fullmatch(word)]
+    if digits or not _NUMBERS.isdisjoint(said):
+        yield "{number}"
+    if any(_YEAR.fullmatch(word) for word in digits):
+        yield "{year}"
 
 
 def _doubtful(found: tuple[Word, ...]) -> bool:

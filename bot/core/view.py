@@ -1,4 +1,4 @@
-"""How a session looks: the round card, the closing, the document. Values in, `Message` out; no decisions.
+"""How a session looks: the round card, the closing. Values in, `Message` out; no decisions.
 
 Order inside a question is fixed: topic, why, options, recommendation and its reason (RD-8). One sign carries one
 meaning: ✅ recommended, ✔ answered, ⚠ a problem; letters and words say the same without it.
@@ -6,12 +6,11 @@ meaning: ✅ recommended, ✔ answered, ⚠ a problem; letters and words say the
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import NamedTuple
 
-from bot.core.effects import Block, Button, File, Message, Span
+from bot.core.effects import Block, Button, Message, Span
 from bot.core.effects import BlockKind as Kind
 from bot.core.model import Answer, Question
 from bot.core.state import Ended, Item, Round, Session
@@ -143,15 +142,10 @@ def _how_to_answer(asked: Asked, bulk: bool) -> str:
     return f"{line} — or: accept recommendations" if accept else line
 
 
-# What everybody is shown of the same questions is made once: a card is drawn again at every answer.
-
-
-@lru_cache(maxsize=512)
 def _head(title: str, purpose: str) -> tuple[Block, Block]:
     return text(bold(title), kind="heading"), text(purpose)
 
 
-@lru_cache(maxsize=2048)
 def _question(question: Question, number: int) -> tuple[Block, ...]:
     def block(kind: Kind, *parts: str | Span, gap: bool = False) -> Block:
         return text(*parts, gap=gap, kind=kind, question=number)
@@ -169,7 +163,6 @@ def _question(question: Question, number: int) -> tuple[Block, ...]:
     return tuple(blocks)
 
 
-@lru_cache(maxsize=256)  # each holds several questions
 def _hints(asked: Asked, count: int, bulk: bool) -> tuple[Block, ...]:
     """How to answer what is still open of `count` questions, and which of it the buttons are for."""
     how = text(_how_to_answer(asked, bulk), gap=True, kind="hint")
@@ -179,7 +172,6 @@ def _hints(asked: Asked, count: int, bulk: bool) -> tuple[Block, ...]:
     return how, text(f"Buttons: {number} · {first.topic} ({number} of {count})", kind="hint")
 
 
-@lru_cache(maxsize=2048)
 def _letters(question: Question) -> tuple[tuple[str, str, str], ...]:
     """Of each option its key, the label of its button, and the long label."""
     found = []
@@ -190,26 +182,56 @@ def _letters(question: Question) -> tuple[tuple[str, str, str], ...]:
     return tuple(found)
 
 
-def round_buttons(round_: Round, bulk: bool) -> tuple[tuple[Button, ...], ...]:
+class _Parts(NamedTuple):
+    """What the parts of a card are made by."""
+
+    head: Callable[[str, str], tuple[Block, Block]]
+    question: Callable[[Question, int], tuple[Block, ...]]
+    hints: Callable[[Asked, int, bool], tuple[Block, ...]]
+    letters: Callable[[Question], tuple[tuple[str, str, str], ...]]
+
+
+_ANEW = _Parts(_head, _question, _hints, _letters)
+# What everybody is shown of the same questions is made once: a card is drawn again at every answer.
+_KEPT = _Parts(
+    lru_cache(maxsize=512)(_head),
+    lru_cache(maxsize=2048)(_question),
+    lru_cache(maxsize=256)(_hints),  # each holds several questions
+    lru_cache(maxsize=2048)(_letters),
+)
+
+
+def _parts(round_: Round) -> _Parts:
+    return _KEPT if round_.stock else _ANEW
+
+
+Choice = tuple[str, str, str]  # a button before it is drawn: its token, its label, its long label
+
+
+def round_choices(round_: Round, bulk: bool) -> list[list[Choice]]:
     """Buttons serve one question at a time, the first open one (RD-8). Nothing is pre-selected (RD-9)."""
-    return _buttons(round_, _asked(round_), bulk)
+    return _choices(round_, _asked(round_), bulk)
 
 
-def _buttons(round_: Round, asked: Asked, bulk: bool) -> tuple[tuple[Button, ...], ...]:
-    rows: list[tuple[Button, ...]] = []
+def _choices(round_: Round, asked: Asked, bulk: bool) -> list[list[Choice]]:
+    rows: list[list[Choice]] = []
     number, question = asked[0]
     if question.form == "choice":
         token = f"a:{round_.id}:{number}:"
-        row = [Button(token=f"{token}{key}", label=label, long=long) for key, label, long in _letters(question)]
-        rows.append(tuple(row))
+        rows.append([(f"{token}{key}", label, long) for key, label, long in _parts(round_).letters(question)])
     elif question.form == "validate":
-        rows.append((Button(token=f"a:{round_.id}:{number}:+", label="Yes, that is right"),))
+        rows.append([(f"a:{round_.id}:{number}:+", "Yes, that is right", "")])
     count = _recommended(asked)
     if bulk and count:
         counted = {1: "Accept the recommendation", 2: "Accept both recommendations"}
         label = counted.get(count, f"Accept all {count} recommendations")
-        rows.append((Button(token=f"r:{round_.id}:{round_.revision}", label=label),))
-    return tuple(rows)
+        rows.append([(f"r:{round_.id}:{round_.revision}", label, "")])
+    return rows
+
+
+def _buttons(round_: Round, asked: Asked, bulk: bool) -> tuple[tuple[Button, ...], ...]:
+    rows = _choices(round_, asked, bulk)
+    return tuple([tuple([Button(token=token, label=label, long=long) for token, label, long in row]) for row in rows])
 
 
 def settled_words(session: Session, phase: int | None = None) -> str:
@@ -248,7 +270,8 @@ def round_card(
     number = session.number if numbered else None
     asked = _asked(round_)
     about = round_.purpose if asked else how_it_ended(session, round_)
-    title, purpose = _head(heading(round_, f"{count} {noun}", number), about)
+    made = _parts(round_)
+    title, purpose = made.head(heading(round_, f"{count} {noun}", number), about)
     blocks = [title, text(route_note), purpose] if route_note else [title, purpose]
     untouched = len(asked) == count
     if round_.signals and untouched:
@@ -264,14 +287,14 @@ def round_card(
     folded = True
     for item in round_.items:
         if item.status == "open":
-            blocks += _question(item.question, item.number)
+            blocks += made.question(item.question, item.number)
             folded = False
         else:
             blocks.append(text(item_line(item), gap=not folded, kind="answered", question=item.number))
             folded = True
     if not asked:
         return Message(blocks=tuple(blocks))
-    blocks += _hints(asked, count, bulk)
+    blocks += made.hints(asked, count, bulk)
     rows = _buttons(round_, asked, bulk)
     if route_note:
         rows = (*rows, (Button(token=f"e:{session.id}", label="Something else"),))
@@ -328,7 +351,7 @@ def compact_card(round_: Round, *, bulk: bool, lead: Sequence[str] = ()) -> Mess
         options = [f"{o.key} {o.label}" + (" ✅" if o.recommended else "") for o in question.options]
         if options:
             blocks.append(text(" · ".join(options), kind="option", question=item.number))
-    blocks += _hints(asked, len(round_.items), bulk)
+    blocks += _parts(round_).hints(asked, len(round_.items), bulk)
     return Message(blocks=tuple(blocks), buttons=_buttons(round_, asked, bulk))
 
 
@@ -384,61 +407,3 @@ def closing(round_: Round, where: str, seconds: int, lead: Sequence[str] = ()) -
     lines.append(f"Goes to {where}{wait}. To change one: change {round_.items[0].number} to …")
     change = (Button(token=f"c:{round_.id}", label=CHANGE),)
     return Message(blocks=tuple([text(line) for line in lines]), buttons=(change, *undo_row(round_)))
-
-
-def document_markdown(document: dict[str, Any], title: str) -> str:
-    """The hand-over document for people. Text from people is quoted line by line, so that it formats nothing."""
-
-    def quoted(words: str) -> list[str]:
-        return [f"> {line}" for line in words.splitlines() or [""]]
-
-    lines = [f"# {title}", "", f"Workflow: `{document['workflow']}` · session `{document['session']}`", ""]
-    lines += ["## Request", "", *quoted(document["request"]["text"]), ""]
-    if document["request"]["materials"]:
-        lines += ["Materials: " + ", ".join(f"`{m['name']}`" for m in document["request"]["materials"]), ""]
-    if document["clarifications"]:
-        lines += ["## Decisions", ""]
-    for entry in document["clarifications"]:
-        lines.append(f"- **{entry['topic']}**: {decision_words(entry)}")
-        lines.append(f"  - {entry['chosen_via']}, {entry['answered_by']}, {entry['chosen_at']}")
-        lines.append(f"  - {' '.join(entry['user_message_ref'].split())}")
-    for heading, key in (("Taken from the request", "settled"), ("Still open", "open"), ("Deferred", "deferred")):
-        if document[key]:
-            lines += ["", f"## {heading}", ""]
-            lines += [f"- {e['topic']}: {e.get('value') or e.get('state') or e.get('reason')}" for e in document[key]]
-    for heading, key in (("Assumptions, not validated", "assumptions"), ("Notes", "notes")):
-        if document[key]:
-            lines += ["", f"## {heading}", "", *(f"- {' '.join(entry.split())}" for entry in document[key])]
-    return "\n".join(lines) + "\n"
-
-
-def decision_words(entry: dict[str, Any]) -> str:
-    chosen = entry["chosen"]
-    words = "" if entry["chosen_text"] is None else f"“{' '.join(entry['chosen_text'].split())}”"
-    if chosen is not None:
-        labels = [option["label"] for option in entry["options"] if option["key"] == chosen]
-        words = f"{chosen}, other: {words}" if words else f"{chosen}, {labels[0] if labels else ''}"
-    note = entry["user_note"]
-    return words if note is None else f"{words} (note: “{' '.join(note.split())}”)"
-
-
-_JSON = json.JSONEncoder(ensure_ascii=False, check_circular=False)  # a document is a tree
-
-
-def with_document(
-    document: dict[str, Any], title: str, words: str, buttons: tuple[tuple[Button, ...], ...] = ()
-) -> Message:
-    """A few words and the document of a session, as Markdown and JSON."""
-    session = document["session"]
-    return Message(
-        blocks=(text(words),),
-        buttons=buttons,
-        files=(
-            File(name=f"{session}.md", media="text/markdown", content=document_markdown(document, title)),
-            File(
-                name=f"{session}.json",
-                media="application/json",
-                content=_JSON.encode(document),
-            ),
-        ),
-    )

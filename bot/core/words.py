@@ -51,7 +51,8 @@ def fold(text: str) -> str:
     return _BLANKS.sub(" ", folded).strip()
 
 
-_folded = lru_cache(maxsize=4096)(fold)  # for words and phrases, which come again and again
+_folded = lru_cache(maxsize=4096)(fold)  # for the phrases of playbooks, which come again and again
+_folded_word = lru_cache(maxsize=256)(fold)  # a text repeats its words; those of people are not to stay in memory
 
 
 def words(text: str) -> tuple[Word, ...]:
@@ -68,7 +69,7 @@ def _cut(text: str) -> Iterator[Word]:
     packed = "".join(c for _, c in joined)
     for found in _word().finditer(packed):
         first, last = joined[found.start()][0], joined[found.end() - 1][0]
-        yield Word(_folded(found.group()).replace("’", "'"), first, last + 1)
+        yield Word(_folded_word(found.group()).replace("’", "'"), first, last + 1)
 
 
 def plain_words(text: str) -> tuple[str, ...]:

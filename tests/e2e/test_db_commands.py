@@ -41,6 +41,7 @@ async def test_every_command_on_postgresql(tmp_path: Path, postgres: PostgresSer
     assert copied["verified"] is True
     assert copied["rows"]["clarification"] == len(on_sqlite)
     plainly_refused(askfirst("db", "copy", tmp_path / "backup.db", second), "is not empty", "new database")
+    plainly_refused(askfirst("db", "copy", second, tmp_path / "backup.db"), "is not empty", "new database")
 
 
 def test_prune_on_a_file(tmp_path: Path) -> None:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from bot import timers as timers_module
 from bot.core.events import Envelope
 from bot.core.view import plain
-from bot.ports import Settle, StoreUnavailable
-from bot.timers import LEASE
+from bot.ports import Commit, DueTimer, Settle, StoreUnavailable
+from bot.timers import LEASE, Timers
 from storage import open_store
+from storage.records import RecordStore
 from storage.verify import verify
 from tests.fakes.clock import ManualClock
 from tests.fakes.store import FakeStore
@@ -78,6 +82,60 @@ async def test_two_processes_after_a_restart_say_it_once(url: str, dies: bool) -
         assert [await one.fire_due() for one in reversed(timers)] == [int(dies), 0]
         assert await verify(stores[0]) == []
     assert await told(url) == 1
+
+
+def unguarded(monkeypatch: pytest.MonkeyPatch, guard: str, store: RecordStore) -> None:
+    """A program without one of the things that keep it from saying the same twice."""
+    if guard == "still":
+
+        def still(self: Timers, timer: DueTimer) -> object:
+            async def always() -> bool:
+                return True
+
+            return always
+
+        monkeypatch.setattr(Timers, "_still", still)
+    elif guard == "event id":
+        plain_id, number = timers_module.timer_event_id, itertools.count()
+        monkeypatch.setattr(timers_module, "timer_event_id", lambda timer: f"{plain_id(timer)} {next(number)}")
+    elif guard == "revision":
+        committed = store.commit
+
+        async def blind(commit: Commit) -> None:
+            async with store.snapshot() as snapshot:
+                place = commit.state.place.conversation
+                stored = max([row["revision"] async for row in snapshot.events(place)])
+            state = commit.state.model_copy(update={"revision": stored + 1})
+            await committed(replace(commit, expected_revision=stored, state=state))
+
+        monkeypatch.setattr(store, "commit", blind)
+
+
+GUARDS = ("still", "event id", "revision")
+
+
+@pytest.mark.parametrize("left", [*GUARDS, "none"])
+async def test_each_guard_alone_keeps_a_worker_slower_than_its_lease_from_saying_it_again(
+    url: str, left: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CH-6: it took the timer and was held up; another one has said it since. With no guard left it is said twice."""
+    clock = ManualClock(auto=True)
+    async with AsyncExitStack() as opened:
+        slow, quick = [await open_store(url) for _ in range(2)]
+        for store in (slow, quick):
+            opened.push_async_callback(store.close)
+        runner, timers = parts(slow, clock)
+        await runner.handle(from_ana(1, "review my paper"))
+        await runner.handle(from_ana(2, "remind me in 2 hours"))
+        clock.advance(timedelta(hours=2))
+        [timer] = await slow.due(clock.now(), 100, LEASE)
+        clock.advance(LEASE)
+        for guard in GUARDS:
+            if guard != left:
+                unguarded(monkeypatch, guard, slow)
+        assert await parts(quick, clock)[1].fire_due() == 1
+        await timers._fire(timer, clock.now())
+    assert await told(url) == (2 if left == "none" else 1)
 
 
 async def test_a_commit_that_fails_is_tried_again_and_says_it_once() -> None:

@@ -33,7 +33,7 @@ from bot.outbox import Outbox, Patience
 from bot.ports import Commit, OutboxRow, Sent, Settle, TryLater
 from bot.runner import Runner
 from bot.timers import Timers
-from storage import open_store
+from storage import line, open_store
 from storage.readers import events
 from storage.records import RecordStore
 from storage.verify import verify
@@ -404,6 +404,12 @@ class OnSqlite(TwoWorkers):
 def runs(examples: int, steps: int) -> settings:
     slow = [HealthCheck.too_slow]
     return settings(max_examples=examples, stateful_step_count=steps, deadline=None, suppress_health_check=slow)
+
+
+@pytest.fixture(autouse=True)
+def lined_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows are put behind others at every claim, not at every sixteenth."""
+    monkeypatch.setattr(line, "EVERY", 1)
 
 
 def test_two_workers_on_postgresql(postgres: PostgresServer) -> None:

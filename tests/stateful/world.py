@@ -17,7 +17,7 @@ from typing import Any
 
 from bot.app import load_book
 from bot.core.book import Book
-from bot.core.codec import decode_state
+from bot.core.codec import NOTHING, Parts, decode_state, encode_state, write_state
 from bot.core.effects import Step
 from bot.core.events import Envelope, Ignored, MessageReceived
 from bot.core.policies import Access
@@ -109,6 +109,7 @@ class World:
         self._ids = itertools.count(1)
         self._loop = asyncio.Runner()
         self._decided: list[tuple[Conversation | None, Envelope, Step]] = []
+        self._parts: dict[str, Parts] = {}
         for name in (*LET_IN, "mallory"):
             self.server.room(name)
         for name in GROUPS:
@@ -145,6 +146,11 @@ class World:
         state, envelope, made = self._decided[-1]
         assert envelope == commit.envelope
         self.taken.append(Taken(state, envelope, made, commit))
+        # What is known of a state was written when it was made: a value that was changed in place since would show.
+        place = envelope.place.conversation
+        written = write_state(commit.state, self._parts.get(place, NOTHING))
+        assert written.text == encode_state(commit.state)
+        self._parts[place] = written.parts
 
     def go(self, *, send: bool = True) -> list[Handled]:
         """Deliver what the platform has; with `send`, the outbox has its turn too."""

@@ -9,9 +9,10 @@ from typing import Any
 import asyncpg
 import pytest
 
-from bot.ports import Settle
+from bot.ports import Settle, StoreUnavailable
 from storage import open_store
-from storage.postgres_queries import rows
+from storage.postgres_queries import rows, statements
+from storage.queries import numbered
 from storage.records import RecordStore
 from storage.values import micros
 from tests.storage.build import after, claim, commit, say, texts
@@ -76,3 +77,16 @@ async def test_nothing_is_put_behind_a_row_that_is_about_to_leave(store: RecordS
         await other.close()
     assert behind["row"] == first.row + 2  # the last, behind the second
     await come(store, "two", "three")
+
+
+async def test_where_lining_up_fails_nothing_has_been_taken(
+    store: RecordStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Or it would count as a try, and wait until the lease of nobody ends."""
+    monkeypatch.setitem(statements(), "line_up", numbered("SELECT nothing FROM nowhere"))
+    store._line.found(1)  # type: ignore[attr-defined]
+    with pytest.raises(StoreUnavailable):
+        await claim(store)
+    monkeypatch.undo()
+    [first] = await claim(store)
+    assert (texts([first]), first.attempts) == (["one"], 0)

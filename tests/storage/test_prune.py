@@ -157,13 +157,10 @@ class Watched(io.TextIOWrapper):
         return super().write(written)
 
 
-async def test_the_log_of_a_file_stays_short(tmp_path: Path, archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As that of a serving store: what was written is taken into the file now and then, here after twenty pages."""
-    path, plain = str(tmp_path / "askfirst.db"), lane.connect
-    store = await open_store(path)
-    for number in range(8):
-        await talk(store, f"{OLD} {number}", 0)
-    await store.close()
+@pytest.fixture
+def eager(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Connections that checkpoint after twenty pages, unless they are told not to."""
+    plain = lane.connect
 
     async def connect(path: Path, **options: Any) -> Any:
         connection = await plain(path, **options)
@@ -171,10 +168,44 @@ async def test_the_log_of_a_file_stays_short(tmp_path: Path, archive: Path, monk
         return connection
 
     monkeypatch.setattr(lane, "connect", connect)
+
+
+@pytest.mark.usefixtures("eager")
+async def test_the_log_of_a_file_stays_short(tmp_path: Path, archive: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where nobody else has the file open, what was removed is taken into it now and then."""
+    monkeypatch.setattr(prune_module, "LONGEST_LOG", 20 * 4096)
+    path = str(tmp_path / "askfirst.db")
+    store = await open_store(path)
+    for number in range(8):
+        await talk(store, f"{OLD} {number}", 0)
+    await store.close()
     with Watched(archive, path) as file:
         assert (await pruned(path, file)).places == 8
     pages = file.longest / 4096
     assert 0 < pages < 60, "all that was removed"
+
+
+@pytest.mark.usefixtures("eager")
+async def test_beside_a_serving_store_only_that_one_checkpoints(
+    tmp_path: Path, archive: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two that do so at once may lose a commit (SQLite before 3.51.3): a prune leaves the file itself alone."""
+    monkeypatch.setattr(prune_module, "LONGEST_LOG", 20 * 4096)
+    path = tmp_path / "askfirst.db"
+    serving = await open_store(str(path))
+    try:
+        for number in range(8):
+            await talk(serving, f"{OLD} {number}", 0)
+        before = path.read_bytes()
+        with Watched(archive, str(path)) as file:
+            assert (await pruned(str(path), file)).places == 8
+        assert file.longest > 60 * 4096
+        assert path.read_bytes() == before
+        await talk(serving, NEW, 60)
+        assert path.read_bytes() != before
+        assert await verify(serving) == []
+    finally:
+        await serving.close()
 
 
 async def test_what_is_open_stays_however_old(store: RecordStore, url: str) -> None:

@@ -7,10 +7,10 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from storage.values import canonical, cleaned, iso, micros, moment, text
+from storage.values import canonical, canonical_in_order, cleaned, iso, micros, moment, text
 
 
 @given(st.datetimes(timezones=st.just(UTC)))
@@ -57,6 +57,17 @@ values = st.recursive(
 @given(values)
 def test_what_is_written_is_the_cleaned_value(value: Any) -> None:
     assert canonical(value) == json.dumps(cleaned(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+columns = st.lists(st.none() | st.booleans() | st.integers() | st.text(st.characters(codec=None)))
+
+
+@given(columns, columns)
+@example(["".join(map(chr, range(0x3000))), "\\u0000", "\ud800", "\U0001f600"], [])
+def test_what_is_in_order_already_is_written_as_everything_else(first: list[Any], second: list[Any]) -> None:
+    assert canonical_in_order(first) == canonical(first)
+    options = [{"a": first, "b": second}]
+    assert canonical_in_order(options) == canonical(options)
 
 
 def test_cleaning_leaves_other_values_alone() -> None:

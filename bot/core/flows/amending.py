@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bot.core import scope, view
+from bot.core import document_view, scope, view
 from bot.core.flows import disputing, handover, intake, recording
 from bot.core.model import Answer, MessageRef, Person
 from bot.core.replies.reading import ItemReading, Reading
@@ -138,4 +138,4 @@ def send_again(turn: Turn, session: Session, round_: Round, lines: list[str]) ->
         return
     made = turn.document(session)
     lead = " ".join((*lines, "The changed result goes after the first one."))
-    turn.say(view.with_document(made, handover.title(turn, session), lead), session=session)
+    turn.say(document_view.with_document(made, handover.title(turn, session), lead), session=session)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from bot.core import spec_record, view
+from bot.core import document_view, spec_record, view
 from bot.core.effects import Button
 from bot.core.model import Person
 from bot.core.state import Asking, Closing, Ended, Routing, Session
@@ -34,7 +34,7 @@ def hand_over(turn: Turn, session: Session, lead: str = "", buttons: tuple[tuple
     made = turn.document(session)
     words = lead or f"Handed to {destination(session)}."
     if session.spec is None:
-        message = view.with_document(made, title(turn, session), words, buttons)
+        message = document_view.with_document(made, title(turn, session), words, buttons)
     else:
         message = spec_record.message(session, turn.surface, words).model_copy(update={"buttons": buttons})
     turn.say(message, session=session)
@@ -70,7 +70,7 @@ def again(turn: Turn, session: Session, lead: str) -> None:
     """The result once more, as it was handed over."""
     words = f"{lead} Handed to {destination(session)}."
     if session.spec is None:
-        message = view.with_document(turn.document(session), title(turn, session), words)
+        message = document_view.with_document(turn.document(session), title(turn, session), words)
     else:
         message = spec_record.message(session, turn.surface, words)
     turn.say(message, session=session)
@@ -82,7 +82,7 @@ def show_record(turn: Turn, session: Session) -> None:
         turn.say(spec_record.message(session, turn.surface, "The record so far."), session=session)
         return
     made = turn.document(session)
-    turn.say(view.with_document(made, title(turn, session), "The record so far."), session=session)
+    turn.say(document_view.with_document(made, title(turn, session), "The record so far."), session=session)
 
 
 def grace_over(turn: Turn, session_id: str) -> None:

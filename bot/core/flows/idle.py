@@ -11,7 +11,6 @@ from bot.core.flows.asked_for import begins_with_command, begins_with_token, mat
 from bot.core.flows.words import pleasantry, second_thought
 from bot.core.model import MessageRef
 from bot.core.replies.reading import Reading
-from bot.core.routing import route
 from bot.core.state import Asking, PickRound, Session
 from bot.core.turn import Turn
 
@@ -30,7 +29,8 @@ def idle(turn: Turn, event: MessageReceived, ref: MessageRef, direct: bool) -> N
     waiting = [s for s in turn.state.sessions if isinstance(s.stage, Asking)]
     if waiting and not event.forwarded and not commanded and _late_answer(turn, waiting, event, ref):
         return
-    if not event.materials and pleasantry(text, turn.book.phrases) and (turn.state.counted or not text.strip()):
+    plain = not event.materials and not commanded
+    if plain and pleasantry(text, turn.book.phrases) and (turn.state.counted or not text.strip()):
         turn.ignore("a pleasantry")
         return
     if person.outside and not turn.settings.outsiders:  # they could never answer what would be asked (RD-12)
@@ -39,7 +39,7 @@ def idle(turn: Turn, event: MessageReceived, ref: MessageRef, direct: bool) -> N
             person, "from outside", "People from outside can't start an intake here; ask somebody of the team."
         )
         return
-    if not event.materials and not event.forwarded and _wishes(turn, text):
+    if plain and not event.forwarded and _wishes(turn, text):
         putting_off.about_nothing(turn)
         return
     opening.first_message(turn, person, "" if event.forwarded else text, materials(event), ref, event.declared)
@@ -49,7 +49,7 @@ def _wishes(turn: Turn, text: str) -> bool:
     """ "Remind me tomorrow" with nothing open. Where it names a workflow as well, it is a request (RT-2)."""
     if not text.strip() or not putting_off.only_wishes(turn, text):
         return False
-    return route(text, (), turn.pack, bot_name=turn.bot_name).outcome != "proceed"
+    return turn.routed(text, ()).outcome != "proceed"
 
 
 def _amends(turn: Turn, event: MessageReceived, ref: MessageRef, direct: bool) -> bool:

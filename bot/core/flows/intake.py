@@ -15,7 +15,7 @@ from bot.core.circle import Circle
 from bot.core.flows import handover, phases
 from bot.core.flows.recording import Recorded
 from bot.core.model import Person, Question
-from bot.core.replies.reading import Reading
+from bot.core.replies.reading import ItemError, Reading
 from bot.core.state import Asking, Closing, Item, Round, Session
 from bot.core.turn import Turn
 
@@ -54,8 +54,7 @@ def open_round(
         opened_at=turn.at,
         **of_phase,
     )
-    session = session.model_copy(update={"stage": Asking(), "rounds": (*session.rounds, round_)})
-    session = turn.put(session)
+    session = turn.put(session, stage=Asking(), rounds=(*session.rounds, round_))
     surfaced(turn, session, round_, full=full)
     card = view.round_card(
         session, round_, bulk=turn.policy(session).bulk_accept, route_note=note, numbered=turn.numbered(session)
@@ -231,7 +230,7 @@ def echo(
         show_card(turn, session, round_)
     elif tapped and not done.conflicts:
         return session
-    problems = [f"{e.item}: {e.message}" if e.item != "?" else e.message for e in errors]
+    problems = [_problem(round_, e) for e in errors]
     if reading and reading.note:
         problems.append(f"Kept as a note: “{reading.note}”")
     if not round_.open_items and not any(i.rivals for i in round_.items):
@@ -250,9 +249,23 @@ def echo(
             lines.append(example)
     elif waiting := [i.number for i in round_.items if i.rivals]:
         who = view.isolate(session.requester.name, session.requester.id)
-        lines.append(f"All are answered; {', '.join(map(str, waiting))} waits for {who}: keep or switch.")
+        wait = "waits" if len(waiting) == 1 else "wait"
+        lines.append(f"All are answered; {', '.join(map(str, waiting))} {wait} for {who}: keep or switch.")
     turn.say(view.says(*lines, buttons=buttons), session=session, round_=round_)
     return session
+
+
+_LEAVES_OPEN = ("deferred", "unsure", "question", "needs_answer")  # said of what has no answer yet
+
+
+def _problem(round_: Round, error: ItemError) -> str:
+    """What an item lacks. Of one that is answered, words that decide nothing say only that its answer stays."""
+    item = round_.item(int(error.item)) if error.item.isdigit() else None
+    if item is None or item.answer is None or error.code not in _LEAVES_OPEN:
+        named = error.item == "?" or error.message.startswith(f"{error.item} ")  # "2: 2 stays open"
+        return error.message if named else f"{error.item}: {error.message}"
+    answer = view.answer_words(item.question, item.answer)
+    return f"{item.number} stays as it is ({answer}). To change it: change {item.number} to …"
 
 
 # -- closing -------------------------------------------------------------------------------------------------------

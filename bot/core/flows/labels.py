@@ -27,8 +27,8 @@ def _on_the_table(turn: Turn, session: Session | None) -> list[tuple[str, str]]:
     if session is not None:
         round_ = session.round
         if session.stage.kind == "asking" and round_ is not None and round_.open_items:
-            rows = view.round_buttons(round_, turn.policy(session).bulk_accept)
-            found += [(label, b.token) for row in rows for b in row for label in (b.label, b.long)]
+            for row in view.round_choices(round_, turn.policy(session).bulk_accept):
+                found += [(said, token) for token, label, long in row for said in (label, long)]
         if session.stage.kind == "closing" and round_ is not None:
             found.append((view.CHANGE, f"c:{round_.id}"))
         if session.reminded is not None and not session.reminded.muted:

@@ -16,6 +16,7 @@ from bot.core.flows import (
     labels,
     opening,
     putting_off,
+    replying,
     several,
     spec_commands,
     threads,
@@ -174,6 +175,9 @@ def _menu(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef,
     if refusal is not None:
         turn.audit("access.answer_refused", session, event.person, reason=refusal)
         turn.refuse(event.person, "may not answer here", refusal, session=session)
+        return
+    if not event.forwarded and not event.materials and opening.cancels(turn, event.text):
+        replying.cancel(turn, session, event.person, ref)
         return
     if not event.forwarded and opening.describes(turn, session, event.text) and idle.at_the_menu(turn, event, ref):
         return

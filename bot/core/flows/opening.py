@@ -12,6 +12,7 @@ from bot.core.effects import Block, Button, Message
 from bot.core.events import MessageReceived
 from bot.core.flows import fetching, handover, intake, spec, spec_beginning
 from bot.core.model import Material, MessageRef, Person
+from bot.core.own_words import only_marked, unquoted
 from bot.core.policies import POLICIES
 from bot.core.replies import read_reply
 from bot.core.replies.reading import Slot
@@ -305,6 +306,13 @@ def menu_message(turn: Turn, session: Session, text: str, materials: Sequence[Ma
     else:
         turn.tell("Kept with your request. The menu is still open: a letter, or a command.", session=session)
     return turn.put(session, request=request, stage=stage)
+
+
+def cancels(turn: Turn, text: str) -> bool:
+    """ "cancel", "never mind": at the menu an order too, and no part of the request."""
+    if only_marked(text) or unquoted(text) != text.strip():  # somebody else's words
+        return False
+    return read_reply(text, (Slot(number=1, letters=("A", "B")),), turn.book.phrases).kind == "cancel"
 
 
 def describes(turn: Turn, session: Session, text: str) -> bool:

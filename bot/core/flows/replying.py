@@ -28,7 +28,6 @@ SPEAKING = 4  # letters of a word that can tell which question is meant
 # -- the reader's view of a round ----------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=2048)  # the questions of a playbook are asked again and again
 def slot(number: int, question: Question, held: str | None) -> Slot:
     return Slot(
         number=number,
@@ -42,8 +41,12 @@ def slot(number: int, question: Question, held: str | None) -> Slot:
     )
 
 
+_slot = lru_cache(maxsize=2048)(slot)  # the questions of a playbook are asked again and again
+
+
 def slots(round_: Round) -> tuple[Slot, ...]:
-    return tuple(slot(item.number, item.question, held(item)) for item in round_.items)
+    made = _slot if round_.stock else slot
+    return tuple([made(item.number, item.question, held(item)) for item in round_.items])
 
 
 def read(turn: Turn, round_: Round, text: str, decoded: bool, *, attached: bool = False) -> Reading:

@@ -32,7 +32,8 @@ def schedule(turn: Turn, *, acted: bool) -> None:
         putting_off.zone_told(turn)  # where it was told for the whole place, in another thread
     session = turn.state.current
     if session is not None and any(isinstance(e, Say) and e.card and e.session == session.id for e in turn.effects):
-        session = _keep(turn, session.model_copy(update={"put_off": _later(turn, session)}))
+        if session.put_off is not None:
+            session = _keep(turn, session.model_copy(update={"put_off": _later(turn, session)}))
         acted = True
     if acted and session is not None and _reminder_at(turn, session) is not None:
         _told(turn, session, turn.at)

@@ -12,7 +12,6 @@ from typing import Final
 
 from bot.core.replies.message import Message
 from bot.core.replies.reading import Slot
-from bot.core.replies.tokens import folded_labels
 from bot.core.replies.value import Value, note_of
 
 _SHORTEST: Final = 5  # letters; in a shorter word one slip makes another word
@@ -25,7 +24,7 @@ def by_label(msg: Message, start: int, end: int, slot: Slot) -> Value | None:
     """The text of an option, whole or with a remark after it; a near miss is only proposed."""
     if not slot.labels or start >= end:
         return None
-    known = folded_labels(slot.labels)
+    known = slot.folded
     best: tuple[int, str] | None = None
     if msg.tokens[start].fold in known.heard:
         texts = [(a, wanted) for a, wanted in zip(slot.letters, known.texts, strict=False) if a != slot.other]

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Final
 
 from bot.core.replies.phrases import Match, PhraseBook
 from bot.core.replies.reading import Slot
-from bot.core.replies.tokens import folded_labels
 from bot.core.replies.written import Written
 
 if TYPE_CHECKING:
@@ -95,7 +94,7 @@ class Message:
                 self.widest = len(letters)
             offered.update(letters)
             if slot.labels:
-                labelled |= folded_labels(slot.labels).heads
+                labelled |= slot.folded.heads
         self.offered = frozenset(offered)
         self.labelled = frozenset(labelled)  # how the options' texts begin, for options named before their number
         self.lettered: list[int] = []  # where an option letter may stand
@@ -417,4 +416,17 @@ class Message:
             end -= 1
         if start >= end:
             return ""
+        if sum(map(self.is_quote, range(start, end))) % 2:  # half a pair: its other half is beside it, or was cut off
+            start, end = self._paired(start, end)
         return self.clean.cut(self.tokens[start].start, self.tokens[end - 1].end).strip()
+
+    def _paired(self, start: int, end: int) -> tuple[int, int]:
+        """A stretch with half a pair of quotation marks: with all of it, or without where it stands around."""
+        if start and self.is_quote(start - 1):
+            start -= 1
+        elif end < self.count and self.is_quote(end):
+            end += 1
+        whole = self.is_quote(start) and self.is_quote(end - 1) and end - start > 2
+        if whole and not any(map(self.is_quote, range(start + 1, end - 1))):
+            return start + 1, end - 1
+        return start, end

@@ -6,11 +6,13 @@ the message means. Recording, echoing and asking again are the flow's business.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Literal
 
 from pydantic import Field
 
 from bot.core.model import Form, Model
+from bot.core.replies.tokens import Labels, folded_labels
 
 Kind = Literal[
     "answers",
@@ -55,6 +57,11 @@ class Slot(Model):
     labels: tuple[str, ...] = ()  # option texts beside `letters`; () where unknown
     topic: str = ""
     held: str | None = None  # what is already held: a letter, "other", "skip" or "text"; None = open
+
+    @cached_property
+    def folded(self) -> Labels:
+        """The labels as they are compared."""
+        return folded_labels(self.labels)
 
 
 class ItemReading(Model):

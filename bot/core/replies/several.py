@@ -95,7 +95,7 @@ def read_within(text: str | Written, book: PhraseBook, *, decoded: bool = False)
         return None
     message = text if isinstance(text, Written) else written(text, book, decoded=decoded)
     norm, tokens = message.clean.norm, message.tokens
-    marks = _marks(tokens)
+    marks = _marks(tokens) if "#" in norm else []
     if len(marks) != 1 or message.clean.paste == "all":
         return None
     at = marks[0]

@@ -120,11 +120,15 @@ class Token:
         return f"<{self.kind} {self.fold!r}>"
 
 
-@lru_cache(maxsize=8192)
 def fold(word: str) -> str:
     """The form that words are compared by: no case, no accents, no apostrophes."""
     if word.isascii():
         return word.lower().replace("'", "").replace("`", "")
+    return _plain_form(word)
+
+
+@lru_cache(maxsize=256)  # a message repeats its words; those of people are not to stay in memory
+def _plain_form(word: str) -> str:
     lowered = word.casefold().translate(_APOSTROPHES).translate(_STROKES)
     return unicodedata.normalize("NFC", _ACCENTS.sub("", unicodedata.normalize("NFD", lowered)))
 
@@ -187,7 +191,6 @@ class Labels(NamedTuple):
     widest: int
 
 
-@lru_cache(maxsize=1024)  # the questions of a playbook are asked again and again
 def folded_labels(labels: tuple[str, ...]) -> Labels:
     texts = tuple(tuple(token.fold for token in tokenize(label)) for label in labels)
     joined = tuple("".join(words) for words in texts)

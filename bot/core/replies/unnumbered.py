@@ -16,7 +16,6 @@ from bot.core.replies.labels import by_label
 from bot.core.replies.letters import chosen_inside
 from bot.core.replies.message import Message
 from bot.core.replies.reading import ItemError, ItemReading, Proposal, Reading, Slot
-from bot.core.replies.tokens import folded_labels
 from bot.core.replies.value import Value, asks, skip_leads
 from bot.core.replies.values import read_value
 
@@ -174,7 +173,7 @@ def by_labels(msg: Message) -> Reading | None:
     if not msg.labelled or not msg.open:
         return None
     first = next((i for i in range(msg.count) if not _parts(msg, i)), 0)
-    if msg.tokens[first].fold not in folded_labels(msg.open[0].labels).heard:
+    if msg.tokens[first].fold not in msg.open[0].folded.heard:
         return None
     parts = _listed(msg)
     if len(parts) < 2 or len(parts) != len(msg.open):

@@ -17,7 +17,6 @@ from bot.core.replies.letters import after_letter, corrected, lettered
 from bot.core.replies.message import Message
 from bot.core.replies.own import aside
 from bot.core.replies.reading import Slot
-from bot.core.replies.tokens import folded_labels
 from bot.core.replies.value import Value, letter_ends, note_of, skip_leads
 from bot.core.replies.words import worded
 
@@ -73,7 +72,7 @@ def _letter_alone(msg: Message, i: int, slot: Slot) -> bool:
     """Whether one letter is all that was said, and it can mean nothing but that option."""
     token = msg.tokens[i]
     plain = token.letter in slot.letters and token.letter != slot.other and msg.letter(i) == token.letter
-    named = plain and (token.fold,) in folded_labels(slot.labels).texts
+    named = plain and (token.fold,) in slot.folded.texts
     return plain and not named and not msg.found[i] and not msg.is_mark(i + 1, "?")
 
 
@@ -90,6 +89,14 @@ def without_courtesy(msg: Message, start: int, end: int) -> int:
     return end
 
 
+def _more_than(msg: Message, at: int, end: int) -> bool:
+    """Whether ">10" or ">= 10" begins here; behind "-" or "=" it is an arrow."""
+    if not msg.is_mark(at, ">") or msg.is_mark(at - 1, "-="):
+        return False
+    number = msg.skip_marks(at + 1, end, "=")
+    return number < end and msg.tokens[number].kind == "num"
+
+
 def _read(msg: Message, start: int, end: int, slot: Slot, *, glued: bool) -> Value:
     within = range(start, min(end, start + 200) - 1)
     followed = start < end < msg.count and not (msg.is_break(end) or msg.is_break(end - 1))
@@ -102,6 +109,8 @@ def _read(msg: Message, start: int, end: int, slot: Slot, *, glued: bool) -> Val
     while start < end and (msg.is_break(start) or msg.is_mark(start, ":=.-,|>\"“„«‘'「『{}")):
         if msg.is_mark(start, "‘'\"“„«「『") and not msg.letter(start + 1, end):
             break
+        if _more_than(msg, start, end):
+            break  # "2: >10 years" says more than "10 years"
         start += 1
     if end - start > 3 and msg.is_mark(start, "(") and msg.is_mark(end - 1, ")") and not any(
         msg.is_mark(i, "()") for i in range(start + 1, end - 1)

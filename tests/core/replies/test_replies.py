@@ -222,6 +222,24 @@ def test_a_marked_correction_replaces(text: str, letter: str) -> None:
     assert reading.answers[2].key == letter
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('3: "only arxiv", 4: a', "only arxiv"),
+        ("3: «only arxiv»; 4: a", "only arxiv"),
+        ('3: "best" papers; 4: a', '"best" papers'),
+        ('3: other: "only arxiv"; 4: a', '"only arxiv"'),
+        ('3: 12" prints; 4: a', '12" prints'),
+        ("3: >10 years, 4: a", ">10 years"),
+        ("3: >= 10 years", ">= 10 years"),
+        ("3 -> 10 years", "10 years"),
+    ],
+)
+def test_words_of_ones_own_are_kept_as_they_were_said(text: str, words: str) -> None:
+    """CA-1, RP-2: no half pair of quotation marks, and no sign lost that says more."""
+    assert read_reply(text, four(), BOOK).answers[3].text == words
+
+
 def test_an_error_says_what_was_wrong_and_the_way_out() -> None:
     """RP-2, RD-10: a sentence for the person."""
     errors = {e.item: e.message for e in read_reply("1: G, 9: A, 2: yes, 3: other", four(), BOOK).errors}
