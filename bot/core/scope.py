@@ -205,7 +205,8 @@ _COUNTED_WORDS: Final = (
     rf"(?:\d{{1,3}}|{'|'.join(_NUMBERS)})"
 )
 _LISTS: Final = ("in_scope", "out_of_scope")
-_TAIL = regex(rf"\s*(?:[;\n]|,)\s*(?:and )?({_COUNTED_WORDS})[\s.]*$", re.IGNORECASE)
+# It begins with one sign and goes on in its line: blanks on both sides would take a row of empty lines for ever.
+_TAIL = regex(rf"[;\n,][^\S\n]*(?:and )?({_COUNTED_WORDS})[\s.]*$", re.IGNORECASE)
 _AGREES = regex(r"\W*(?:y|yes|yep|yeah|ok|okay|no|nope|please|sure|thanks|and|also|but)\W*", re.IGNORECASE)
 _INSTEAD = regex(rf"\b(?:from|instead of|rather than|not)\s+(?:\d{{1,3}}|{'|'.join(_NUMBERS)})\b", re.IGNORECASE)
 # Words beside a field that keep it from being a change: "maybe 4 surfaces", "do not add returns", "we had 3 screens".
@@ -231,7 +232,7 @@ def described(words: str, spec: Spec) -> Described:
     tail = _TAIL.search(because)  # "… because the admin page joins, and tier 1"
     while tail is not None:
         parts.append(tail[1])
-        because = because[: tail.start()]
+        because = because[: tail.start()].rstrip()
         tail = _TAIL.search(because)
     wanted: list[Wanted] = []
     unread: list[str] = []

@@ -103,3 +103,12 @@ def test_a_yes_in_quotation_marks_is_told_why_it_counts_for_nothing() -> None:
     talk.says("ana", "change 1 to B")
     assert "write it without the marks" in words(talk.says("ana", '"yes"'))
     assert clarified(talk.says("ana", "yes")) == ["venue"]
+
+
+def test_a_quoted_change_that_names_its_intake_is_nobodys_answer() -> None:
+    """AU-3 RP-7: "> change 1 to C in #1" is what somebody else wrote."""
+    for text in ("> change 1 to B in #1", "> change 1 to B in #1\nhm"):
+        talk = builders.Talk()
+        talk.says("ana", "lit-review this")
+        assert clarified(talk.says("ana", text)) == [], text
+        assert clarified(talk.says("ana", "change 1 to B in #1")) == ["years"]

@@ -5,13 +5,17 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
+import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from bot import core
+from bot.core import scope
+from bot.core.own_words import only_marked
 from bot.core.patterns import regex
+from bot.core.spec import Spec
 
 
 def test_every_pattern_of_the_core_compiles() -> None:
@@ -42,3 +46,12 @@ def test_a_pattern_does_what_a_compiled_one_does() -> None:
         regex("(").search("")
     with pytest.raises(AttributeError):
         made.nothing  # noqa: B018  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("row", ["\n", " \n", "`", " ", ","])
+def test_a_long_row_of_one_sign_is_looked_through_once(row: str) -> None:
+    """A message of a few thousand empty lines or backticks must not hold everybody up."""
+    began = time.process_time()
+    scope.described(f"surfaces: 4 because x{row * 2000}y", Spec(name="Refunds"))
+    only_marked(row * 40_000 + "a")
+    assert time.process_time() - began < 2  # seconds of work; both took minutes

@@ -13,6 +13,7 @@ from bot.core.events import Forwarded, MessageReceived
 from bot.core.flows import changing_closed, intake, recording, replying
 from bot.core.flows.within_reach import Found, find, name_of, unknown
 from bot.core.model import MessageRef, Person
+from bot.core.own_words import unquoted
 from bot.core.replies import read_reply
 from bot.core.replies.reading import ItemReading, Reading
 from bot.core.replies.several import Named, Several, read_several, read_within, said_of
@@ -27,7 +28,9 @@ def heard(
     """A message that names whole rounds, or all of the person's own. False when it does not."""
     words = turn.written(event.text, decoded=event.decoded)
     said = read_several(words, turn.book.phrases)
-    within = read_within(words, turn.book.phrases) if said is None else None
+    within = None
+    if said is None and (own := unquoted(event.text)):  # quoted lines decide nothing (AU-3)
+        within = read_within(turn.written(own, decoded=event.decoded), turn.book.phrases)
     if within is not None and changing_closed.is_said_of(turn, within, _at_hand(turn)[0]):
         said = Several(named=(within,))
     if said is None or event.forwarded is not None:
