@@ -74,13 +74,15 @@ def played(case: Mapping[str, Any], book: Book) -> Talk:
 @pytest.mark.parametrize("case", [pytest.param(c, id=c["id"]) for c in score.cases("eighth_talks.jsonl")])
 def test_a_talk_ends_as_a_careful_secretary_would_have_it(case: dict[str, Any], newsletter: Book) -> None:
     """RP-3, RP-11, RD-13"""
-    if case["id"] in KNOWN:
-        pytest.xfail("known")
     talk = played(case, newsletter)
     assert talk.state is not None
     session = talk.state.sessions[-1]
-    assert "".join(map(_sign, session.rounds[-1].items)) in case["holds"]
     how = session.stage.how if session.stage.kind == "ended" else None
+    found = "".join(map(_sign, session.rounds[-1].items))
+    if case["id"] in KNOWN:
+        assert found not in case["holds"], "it holds now: take it out of KNOWN"
+        return
+    assert found in case["holds"]
     assert how == case.get("ends")
 
 
