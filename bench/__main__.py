@@ -1,4 +1,4 @@
-"""`make bench`: every figure beside its floor, as a table and in bench/results.json. Takes some ten minutes.
+"""`make bench`: every figure beside its floor, as a table and in bench/results.json. Takes some three minutes.
 
 Growth is measured at a small share of its full size, which the table names; `make soak` builds the full one.
 """

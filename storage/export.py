@@ -18,7 +18,6 @@ from storage.records import RecordStore, Row
 from storage.values import iso
 
 Format = Literal["json", "jsonl", "csv", "md"]
-FORMATS: tuple[Format, ...] = ("json", "jsonl", "csv", "md")
 
 # What is the product's own business stays inside. As bot.core.capture.exported; a test compares them.
 FIELDS = tuple(column for column in CLARIFICATION if column not in ("question", "platform_at"))

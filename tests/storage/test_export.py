@@ -9,14 +9,14 @@ import re
 import tracemalloc
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from bot.core.capture import exported as exported_by_the_core
 from bot.core.effects import Clarification
 from storage import open_store
-from storage.export import FIELDS, FORMATS, export
+from storage.export import FIELDS, Format, export
 from storage.marks import marked
 from storage.records import RecordStore
 from tests.storage.build import START, clarification, commit, recorded
@@ -119,7 +119,7 @@ async def test_json_is_harmless_in_a_terminal(store: RecordStore) -> None:
 
 async def test_one_session_or_all(store: RecordStore) -> None:
     await record(store, clarification(session="s1"), clarification(session="s2"))
-    for form in FORMATS:
+    for form in get_args(Format):
         whole, one = await exported(store, form), await exported(store, form, session="s2")
         assert "s1" in whole
         assert "s2" in whole
