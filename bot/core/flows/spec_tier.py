@@ -6,7 +6,7 @@ recommended. What is answered stays.
 
 from __future__ import annotations
 
-from bot.core import scope, spec_view, view
+from bot.core import scope, scope_change, spec_view, view
 from bot.core.capture import reference
 from bot.core.flows import intake, phases, recording, spec, spec_steps
 from bot.core.flows.banks import bank, look_again
@@ -36,7 +36,7 @@ def set_tier(turn: Turn, session: Session, rest: str, person: Person, ref: Messa
         turn.tell(f"The tier is {tier_words(tier)} already.", session=session)
         return
     if state.lock.locked:
-        _of_lock(turn, session, tier, scope.reason(because), person, ref)
+        _of_lock(turn, session, tier, scope_change.reason(because, turn.book.phrases), person, ref)
         return
     round_ = session.round
     item = None
