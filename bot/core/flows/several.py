@@ -7,7 +7,7 @@ this step; what is meant for rounds elsewhere is forwarded, and decided in a ste
 from __future__ import annotations
 
 from bot.core import view
-from bot.core.capture import quote
+from bot.core.capture import found_at, quote
 from bot.core.elsewhere import OpenQuestion, OpenRound
 from bot.core.events import Forwarded, MessageReceived
 from bot.core.flows import changing_closed, intake, recording, replying
@@ -112,7 +112,9 @@ def _which(
     asked = f"“{quote(event.text)}”: {others} can be an intake here, and a question of {round_.title} too."
     numbers = ", ".join(str(named.number) for named in said.named)
     many = len(said.named) > 1
-    turn.audit("answer.confirmation_asked", session, event.person, round_, user_message_ref=ref.id, words=ref.quote)
+    turn.audit(
+        "answer.confirmation_asked", session, event.person, round_, user_message_ref=found_at(ref), words=ref.quote
+    )
     turn.ask(
         PickNumber(text=event.text, session=session.id, round=round_.id, revision=round_.revision),
         event.person,
@@ -256,7 +258,7 @@ def _sum_up(turn: Turn, found: Found, means: list[Meant], person: Person, ref: M
         None,
         person,
         rounds=[f"{m.round} revision {m.revision}" for m in decided],
-        user_message_ref=ref.id,
+        user_message_ref=found_at(ref),
         words=ref.quote,
     )
     count = "1 intake" if len(decided) == 1 else f"{len(decided)} intakes"
@@ -307,7 +309,7 @@ def decide(turn: Turn, ask: TakeSeveral, choice: str, person: Person, proof: Mes
             None,
             person,
             rounds=[m.round for m in ask.rounds],
-            user_message_ref=proof.id,
+            user_message_ref=found_at(proof),
         )
         turn.tell("Nothing recorded.")
         return
