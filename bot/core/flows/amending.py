@@ -82,10 +82,7 @@ def propose(
         if lines:
             turn.tell(*filter(None, (lead,)), *lines, session=session, round_=round_)
         return bool(lines)
-    refusal = intake.may_answer(turn, session, person)
-    if refusal is not None:
-        turn.audit("access.answer_refused", session, person, round_, reason=refusal)
-        turn.refuse(person, "may not answer here", refusal, session=session)
+    if intake.turns_away(turn, session, person, round_):
         return True
     turn.ask(
         Amend(session=session.id, round=round_.id, answers=answers),

@@ -16,7 +16,6 @@ from bot.core.flows import handover, intake, putting_off, recording, undoing
 from bot.core.model import MessageRef, Person, Question
 from bot.core.moments.wish import Wish, moment_in
 from bot.core.own_words import code_in
-from bot.core.replies import read_reply
 from bot.core.replies.reading import ItemReading, Proposal, Reading, Slot
 from bot.core.replies.tokens import tokenize
 from bot.core.state import Round, Session, TakeReading
@@ -50,8 +49,7 @@ def slots(round_: Round) -> tuple[Slot, ...]:
 
 
 def read(turn: Turn, round_: Round, text: str, decoded: bool, *, attached: bool = False) -> Reading:
-    said = turn.written(text, decoded=decoded)
-    reading = read_reply(said, slots(round_), turn.book.phrases, attached=attached)
+    reading = turn.reading(text, slots(round_), decoded=decoded, attached=attached)
     return _with_code(reading, text) if "`" in text else reading
 
 
