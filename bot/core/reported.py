@@ -75,7 +75,7 @@ _AROUND: Final = " .…!)’'`"
 
 
 def _joined(word: str) -> bool:
-    """Whether it is written without blanks around it: Han and kana (`words.spaceless` takes 2 ms when first asked)."""
+    """Whether no blanks stand around it: Han and kana (`words.spaceless` takes 2 ms when it is first asked)."""
     return any("\u3040" <= sign <= "\u9fff" for sign in word)
 
 
