@@ -59,7 +59,7 @@ def figures(rounds: int, people: int, intakes: int) -> list[Figure]:
     decided = decisions(book, people, intakes)
     floor = functools.partial(written_raw, written, people)
     rate, plain = interleaved(rounds, functools.partial(_ours_decided, decided), floor)
-    return [*figures, Figure("commits_64", rate, plain, "/s", note="steps_64 without the deciding")]
+    return [*figures, Figure("commits_64", rate, plain, "/s", SHARED, "steps_64 without the deciding")]
 
 
 def _ours(book: Book, people: int, intakes: int, at_once: int) -> float:

@@ -7,9 +7,10 @@ RETURNING.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, Protocol, cast
 
@@ -42,15 +43,19 @@ def named(folder: Path) -> dict[str, Statement]:
     }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Numbered:
     """`sql` says $1, $2, … (or ?1, ?2, …); `names` are the values' names in that order."""
 
     sql: str
     names: tuple[str, ...]
 
-    def values(self, given: Mapping[str, Any]) -> list[Any]:
-        return [given[name] for name in self.names]
+    @cached_property
+    def values(self) -> Callable[[Mapping[str, Any]], Sequence[Any]]:
+        """The values of a row, in order."""
+        if len(self.names) > 1:
+            return itemgetter(*self.names)  # a third of the time of a loop, and every row of a commit comes by here
+        return lambda given: [given[name] for name in self.names]
 
 
 def numbered(sql: str, mark: str = "$") -> Numbered:
@@ -77,7 +82,7 @@ def as_dict(cursor: Any, row: Sequence[Any]) -> Row:
 def many(name: str, connection: Any, batch: Sequence[Row]) -> None:
     """Run a `*!` statement over a batch."""
     statement = _by_number(name)
-    connection.executemany(statement.sql, [[row[value] for value in statement.names] for row in batch])
+    connection.executemany(statement.sql, list(map(statement.values, batch)))
 
 
 def one(name: str, connection: Any, **values: Any) -> Row | None:

@@ -22,6 +22,9 @@ _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 _HALF = re.compile("[\ud800-\udfff]")
 
+# Of what is made of these the two writers of JSON make the same text; floats they write differently.
+_FLAT = frozenset({str, int, bool, type(None)})
+
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=to_jsonable_python)
 
 
@@ -64,6 +67,12 @@ def cleaned(value: Any) -> Any:
 
 def canonical(value: Any) -> str:
     """One JSON text per value: sorted keys, no spaces. Hashes are taken over its UTF-8 bytes."""
+    if type(value) is dict and _FLAT.issuperset(map(type, value.values())):
+        return canonical_in_order(dict(sorted(value.items())))
+    return _canonical(value)
+
+
+def _canonical(value: Any) -> str:
     written = _ENCODER.encode(value)
     if "\\u0000" not in written and (written.isascii() or not _HALF.search(written)):
         return written  # nearly always: looking through the text costs a tenth of looking through the value
@@ -75,5 +84,5 @@ def canonical_in_order(value: Any) -> str:
     try:
         written = to_json(value)
     except PydanticSerializationError:  # half of a surrogate pair
-        return canonical(value)
-    return canonical(value) if b"\\u0000" in written else written.decode()
+        return _canonical(value)
+    return _canonical(value) if b"\\u0000" in written else written.decode()

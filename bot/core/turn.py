@@ -34,6 +34,8 @@ from bot.core.elsewhere import OpenRound, root
 from bot.core.events import ButtonPressed, Envelope, Forwarded, MessageEdited, MessageReceived
 from bot.core.model import Material, MessageRef, Person
 from bot.core.policies import POLICIES, Policy, Settings
+from bot.core.replies import read_reply
+from bot.core.replies.reading import Reading, Slot
 from bot.core.replies.written import Written, written
 from bot.core.routing import Pack, Verdict, route
 from bot.core.spec_record import spec_state
@@ -59,7 +61,8 @@ class Turn:
     wants: set[Want] = field(default_factory=set)
     belongs: str | None = None
     _documented: tuple[Session, dict[str, Any]] | None = field(init=False, default=None)
-    _written: tuple[tuple[str, bool], Written] | None = field(init=False, default=None)
+    _written: dict[tuple[str, bool], Written] = field(init=False, default_factory=dict)
+    _read: list[tuple[tuple[object, ...], Reading]] = field(init=False, default_factory=list)
     _routed: tuple[tuple[object, ...], Verdict] | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
@@ -111,9 +114,22 @@ class Turn:
 
     def written(self, text: str, *, decoded: bool) -> Written:
         """The message as the reply reader wants it; one step reads it with the questions of several rounds."""
-        if self._written is None or self._written[0] != (text, decoded):
-            self._written = (text, decoded), written(text, self.book.phrases, decoded=decoded)
-        return self._written[1]
+        made = self._written.get((text, decoded))
+        if made is None:
+            made = self._written[text, decoded] = written(text, self.book.phrases, decoded=decoded)
+        return made
+
+    def reading(
+        self, text: str, slots: tuple[Slot, ...], *, decoded: bool = False, attached: bool = False
+    ) -> Reading:
+        """What words mean for some questions. More than one flow asks it of the same; they are read once."""
+        asked = (text, decoded, attached, slots)
+        found = next((reading for before, reading in self._read if before == asked), None)
+        if found is None:
+            said = self.written(text, decoded=decoded)
+            found = read_reply(said, slots, self.book.phrases, attached=attached)
+            self._read.append((asked, found))
+        return found
 
     def routed(self, text: str, materials: Sequence[Material]) -> Verdict:
         """Where a first message would go. More than one flow asks before one of them takes the message."""

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from bot.core.effects import Audit, Clarification, Say, SetTimer, Step
 from bot.core.elsewhere import OpenRound, reachable
 from bot.core.events import Envelope, Forwarded, MessageReceived
 from bot.core.model import MessageRef, Place
+from bot.core.replies.grammar import Parser
+from bot.core.replies.message import Message
 from bot.core.state import Conversation, Round
 from bot.core.step import step
 from bot.core.view import plain
@@ -324,6 +328,46 @@ def test_a_change_of_an_intake_that_is_not_here_changes_nothing() -> None:
         assert not clarified(made)
         assert not made.state.pending
     assert list(clarified(talk.says("ana", "1: A as discussed in #1")).values()) == [("A", "user_response")]
+
+
+def counted(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How often each text is read as a reply from now on, by its words."""
+    times: Counter[str] = Counter()
+
+    def parser(msg: Message) -> Parser:
+        times[msg.clean.text] += 1
+        return Parser(msg)
+
+    monkeypatch.setattr("bot.core.replies.Parser", parser)
+    return times
+
+
+@pytest.mark.parametrize("words", ["change 1 to A in #1", "#1: change 1 to A", "1: A in #1"])
+def test_what_is_said_of_an_intake_that_is_over_is_read_once(words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """RP-7: whatever asks about it: whether it is a change, of which round, and what would follow."""
+    talk = over_twice()
+    times = counted(monkeypatch)
+    talk.says("ana", words)
+    assert set(times.values()) == {1}, times
+
+
+@pytest.mark.parametrize("words", ["1: A in #1", "in #2 change 1 to A"])
+def test_what_is_said_of_an_open_intake_is_read_once(words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """RP-7"""
+    talk = two()
+    times = counted(monkeypatch)
+    talk.says("ana", words)
+    assert set(times.values()) == {1}, times
+
+
+def test_a_message_within_the_grace_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """RD-16"""
+    talk = Talk()
+    talk.says("ana", "lit-review this")
+    talk.says("ana", "1: B, 2: A, 3: A")
+    times = counted(monkeypatch)
+    assert "is now B" in said(talk.says("ana", "change 2 to B"))
+    assert times == {"change 2 to B": 1}
 
 
 def _answered(talk: Talk, text: str) -> Envelope:

@@ -39,6 +39,7 @@ def test_every_text_can_be_stored_and_only_what_can_not_is_replaced(value: str) 
     [
         ({"b": 1, "a": [None, True, "ü"]}, '{"a":[null,true,"ü"],"b":1}'),
         ({"a": ("x", 2.5)}, '{"a":["x",2.5]}'),
+        ({"b": 1e-7, "a": 1}, '{"a":1,"b":1e-07}'),
         ({"a": ["\ud800"]}, '{"a":["\ufffd"]}'),
         ({"a\0": "\ud800"}, '{"a\ufffd":"\ufffd"}'),
         ({"at": datetime(2026, 12, 1, tzinfo=UTC)}, '{"at":"2026-12-01T00:00:00Z"}'),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from bot.core import document_view, scope, view
+from bot.core.capture import found_at
 from bot.core.flows import disputing, handover, intake, recording
 from bot.core.model import Answer, MessageRef, Person
 from bot.core.replies.reading import ItemReading, Reading
@@ -81,10 +82,7 @@ def propose(
         if lines:
             turn.tell(*filter(None, (lead,)), *lines, session=session, round_=round_)
         return bool(lines)
-    refusal = intake.may_answer(turn, session, person)
-    if refusal is not None:
-        turn.audit("access.answer_refused", session, person, round_, reason=refusal)
-        turn.refuse(person, "may not answer here", refusal, session=session)
+    if intake.turns_away(turn, session, person, round_):
         return True
     turn.ask(
         Amend(session=session.id, round=round_.id, answers=answers),
@@ -115,7 +113,7 @@ def decide(turn: Turn, ask: Amend, choice: str, person: Person, proof: MessageRe
         )
         return
     if choice != "y":
-        turn.audit("answer.confirmation_declined", session, person, round_, user_message_ref=proof.id)
+        turn.audit("answer.confirmation_declined", session, person, round_, user_message_ref=found_at(proof))
         turn.tell("Left as it was.", session=session, round_=round_)
         return
     lines = []

@@ -22,6 +22,7 @@ from bot.core.flows import (
     threads,
 )
 from bot.core.flows.asked_for import materials, request_in
+from bot.core.flows.uttered import Utterance
 from bot.core.flows.words import carries_on, pleasantry, second_thought, yes_or_no
 from bot.core.model import MessageRef
 from bot.core.moments.wish import Wish
@@ -35,14 +36,12 @@ from bot.core.turn import Turn
 IDLE = timedelta(hours=72)  # RT-10
 
 
-def round_message(
-    turn: Turn, session: Session, round_: Round, event: MessageReceived, ref: MessageRef, direct: bool
-) -> None:
+def round_message(turn: Turn, session: Session, round_: Round, utterance: Utterance) -> None:
     """A message while a round waits for answers (RD-6)."""
-    person = event.person
-    asked = threads.asked_here(turn, event, session)
-    if event.forwarded is not None:
-        _forwarded(turn, session, round_, event, direct or asked)
+    event, ref, person, direct = utterance.event, utterance.ref, utterance.person, utterance.direct
+    to_us = direct or utterance.asked or not turn.shared
+    if utterance.forwarded:
+        _forwarded(turn, session, round_, event, to_us=to_us)
         return
     unseen = not any(r.id == round_.id for s in turn.before.sessions for r in s.rounds)  # opened in this very step
     if unseen or (not direct and intake.before_the_round(turn, round_, event.order)):
@@ -55,16 +54,16 @@ def round_message(
             )
         turn.outcome, turn.reason = "refused", "older than the round"
         return
-    if leaves(turn, session, event, ref):
+    if leaves(turn, session, utterance):
         return
-    if injection.only_quoted(event.text):
-        quoting.only_quoted(turn, session, round_, event, direct)
+    if utterance.whose == "quoted":
+        quoting.only_quoted(turn, session, round_, utterance)
         return
     if event.quoted and _decides(replying.read(turn, round_, event.quoted, event.decoded)):
         _claimed(turn, session, round_, event, event.quoted, None)
-    to_us = direct or asked or not turn.shared
     reading, wish = _with_wish(turn, session, round_, event, to_us=to_us)
-    if turn.shared and not direct and not reading.shaped and not (asked and threads.counts(reading, event.text)):
+    meant = direct or reading.shaped or (utterance.asked and threads.counts(reading, event.text))
+    if turn.shared and not meant:
         turn.ignore("ordinary talk")
         return
     refusal = intake.may_answer(turn, session, person)
@@ -87,7 +86,7 @@ def round_message(
         if claimed and injection.only_fenced(event.text):  # told by `injection.logged` (AU-3)
             _not_ones_own(turn, session, round_)
             return
-    elif _only_told_of(turn, session, round_, reading, event, claimed):
+    elif _only_told_of(turn, session, round_, reading, utterance, claimed):
         return
     if event.materials:  # a file sent with an answer belongs to its proof (b08)
         names = ", ".join(material.name for material in event.materials)
@@ -224,13 +223,13 @@ def _keep_files(turn: Turn, session: Session, event: MessageReceived) -> Session
     return session
 
 
-def _forwarded(turn: Turn, session: Session, round_: Round, event: MessageReceived, direct: bool) -> None:
+def _forwarded(turn: Turn, session: Session, round_: Round, event: MessageReceived, *, to_us: bool) -> None:
     """Forwarded words are quoted words: kept, never an answer; a claim of approval is logged (AU-3).
 
     What in them is shaped like an answer may be taken as the person's own, if they say so.
     """
     readings = [replying.read(turn, round_, line, event.decoded) for line in event.text.splitlines()[:20]]
-    if turn.shared and not direct and not any(r.shaped for r in readings if _decides(r)):
+    if not to_us and not any(r.shaped for r in readings if _decides(r)):
         turn.ignore("ordinary talk")
         return
     if any(map(_decides, readings)):
@@ -264,12 +263,13 @@ def _claimed(
 
 
 def _only_told_of(
-    turn: Turn, session: Session, round_: Round, reading: Reading, event: MessageReceived, found: Sequence[Claim]
+    turn: Turn, session: Session, round_: Round, reading: Reading, utterance: Utterance, found: Sequence[Claim]
 ) -> bool:
     """Words that accept and are somebody else's: logged, and true where nothing of the person's own counts (AU-3).
 
     `found`: what the text claims.
     """
+    event, own = utterance.event, utterance.own
     words = injection.others_words(turn, round_, event.text, found)
     if words is None:
         return False
@@ -277,7 +277,6 @@ def _only_told_of(
         _claimed(turn, session, round_, event, words, "reported")
         if reading.kind == "answers":
             turn.tell(f"⚠ “{quote(words)}” is what somebody else says; that decides nothing here.", session=session)
-    own = unquoted(event.text)
     agrees = own != event.text.strip() and yes_or_no(own, turn.book.phrases) == "yes"
     if reading.kind not in ("unparsed", "needs_confirmation") or agrees:
         return False
@@ -298,9 +297,9 @@ def _not_ones_own(turn: Turn, session: Session, round_: Round) -> None:
     )
 
 
-def leaves(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef) -> bool:
+def leaves(turn: Turn, session: Session, utterance: Utterance) -> bool:
     """A workflow's command, or the token in front: asked about once, nothing lost either way (RT-7, RT-10)."""
-    text = event.text
+    event, ref, text = utterance.event, utterance.ref, utterance.text
     if text.lstrip()[:1] not in ("/", "!", "[") and not event.addressed:
         return False
     verdict = route(text, event.materials, turn.pack, position="in_workflow", bot_name=turn.bot_name)

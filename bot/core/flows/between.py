@@ -4,31 +4,28 @@ from __future__ import annotations
 
 from bot.core import spec_view
 from bot.core.effects import Redraw
-from bot.core.events import MessageReceived
 from bot.core.flows import amending, answering, intake, opening, replying, spec, spec_words
 from bot.core.flows.asked_for import request_in
-from bot.core.model import MessageRef
+from bot.core.flows.uttered import Utterance
 from bot.core.spec import COMMAND
 from bot.core.state import Between, Ended, Round, Session
 from bot.core.turn import Turn
 
 
-def message(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef, direct: bool) -> None:
+def message(turn: Turn, session: Session, utterance: Utterance) -> None:
     """Another request, or words about what waits."""
-    if turn.state.active != session.id or not _new_request(turn, session, event, ref):
-        spec_words.message(turn, session, event, ref, direct)
+    if turn.state.active != session.id or not _new_request(turn, session, utterance):
+        spec_words.message(turn, session, utterance)
 
 
-def earlier_round(
-    turn: Turn, session: Session, round_: Round | None, event: MessageReceived, ref: MessageRef
-) -> bool:
+def earlier_round(turn: Turn, session: Session, round_: Round | None, utterance: Utterance) -> bool:
     """A reply to the card of a round that has closed while its session goes on: a change, or nothing (RD-13)."""
-    if round_ is None or turn.about != round_.id or session.stage.kind == "ended" or event.forwarded is not None:
+    if round_ is None or turn.about != round_.id or session.stage.kind == "ended" or utterance.forwarded:
         return False
     if session.round is None or session.round.id == round_.id:
         return False
-    reading = replying.read(turn, round_, event.text, event.decoded)
-    if not (reading.answers and amending.propose(turn, session, round_, reading, event.person, ref)):
+    reading = replying.read(turn, round_, utterance.text, utterance.event.decoded)
+    if not (reading.answers and amending.propose(turn, session, round_, reading, utterance.person, utterance.ref)):
         turn.tell(
             f"That round is over. To change an answer of it, reply: change {round_.items[0].number} to …"
             if round_.items
@@ -56,14 +53,15 @@ def settle_cards(turn: Turn) -> None:
         turn.redraw(stage.card, spec_view.over(before, ended), now)
 
 
-def _new_request(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef) -> bool:
+def _new_request(turn: Turn, session: Session, utterance: Utterance) -> bool:
     """A command or words for another workflow while a specification waits: asked about once (RT-7, RT-10)."""
-    if event.forwarded is not None or intake.may_answer(turn, session, event.person) is not None:
+    event, ref = utterance.event, utterance.ref
+    if utterance.forwarded or intake.may_answer(turn, session, event.person) is not None:
         return False
     waits = session.stage.waits if isinstance(session.stage, Between) else None
     if waits == "name" and _names_it(turn, event.text):
         return False
-    if answering.leaves(turn, session, event, ref):
+    if answering.leaves(turn, session, utterance):
         return True
     wanted = request_in(turn, event) if waits == "go" and (event.addressed or not turn.shared) else None
     if wanted is None or wanted.workflow is None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from bot.core.events import MessageReceived
 from bot.core.flows import amending, replying
-from bot.core.model import MessageRef
+from bot.core.flows.uttered import Utterance
 from bot.core.replies.several import Named, Several
 from bot.core.state import Round, Session
 from bot.core.turn import Turn
 
 
-def heard(turn: Turn, said: Several, event: MessageReceived, ref: MessageRef, *, direct: bool, within: bool) -> bool:
+def heard(turn: Turn, said: Several, utterance: Utterance, *, within: bool) -> bool:
     """Offer the change of the one intake that is named. False when it is not over, or nothing is changed.
 
     `within`: the number stands inside what is said of it, so it can be no question's.
@@ -23,13 +22,13 @@ def heard(turn: Turn, said: Several, event: MessageReceived, ref: MessageRef, *,
         return False
     session, round_ = found
     reading = replying.read(turn, round_, named.words, decoded=True)
-    meant = reading.correction or (reading.shaped and (direct or event.in_thread or not turn.shared))
+    to_us = utterance.direct or utterance.event.in_thread or not turn.shared
+    meant = reading.correction or (reading.shaped and to_us)
     tells = reading.answers or (within and reading.errors)
     if not tells or not meant or not (within or reading.correction):
         return False
-    return amending.propose(
-        turn, session, round_, reading, event.person, ref, lead=f"#{session.number} {round_.title}"
-    )
+    lead = f"#{session.number} {round_.title}"
+    return amending.propose(turn, session, round_, reading, utterance.person, utterance.ref, lead)
 
 
 def is_said_of(turn: Turn, within: Named, at_hand: Session | None) -> bool:

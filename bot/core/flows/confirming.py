@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 
 from bot.core import view
-from bot.core.capture import confirmed, quote
-from bot.core.flows import amending, disputing, intake, opening, recording, replying, several, spec_ways
+from bot.core.capture import confirmed, found_at, quote
+from bot.core.flows import amending, disputing, intake, numbered, opening, recording, replying, several, spec_ways
 from bot.core.flows.words import words_of, yes_or_no
 from bot.core.model import Answer, MessageRef, Person
 from bot.core.own_words import marked, only_marked, unquoted
@@ -32,12 +32,9 @@ LATELY = timedelta(minutes=10)  # a "yes" said later is about something else
 def decide(turn: Turn, pending: Pending, choice: str, person: Person, ref: MessageRef) -> None:
     """Carry out one answer. `choice` is the end of a button's token: "n" is no, the rest depends on the question."""
     session = turn.state.session(getattr(pending.ask, "session", None))
-    if choice != "n" and session is not None and not isinstance(pending.ask, LeaveSession):
-        refusal = intake.may_answer(turn, session, person)  # it may have been taken away since (RD-12)
-        if refusal is not None:
-            turn.audit("access.answer_refused", session, person, reason=refusal)
-            turn.refuse(person, "may not answer here", refusal, session=session)
-            return
+    answered = None if choice == "n" or isinstance(pending.ask, LeaveSession) else session
+    if answered is not None and intake.turns_away(turn, answered, person):  # may be taken away since (RD-12)
+        return
     turn.drop_pending(name=pending.id, how=f"✔ {_chosen(pending, choice)}")
     proof = confirmed(ref, pending.ref)
     match pending.ask:
@@ -54,7 +51,7 @@ def decide(turn: Turn, pending: Pending, choice: str, person: Person, ref: Messa
         case TakeSeveral():
             several.decide(turn, pending.ask, choice, person, proof)
         case PickNumber():
-            several.picked(turn, pending.ask, choice, person, pending.ref)
+            numbered.picked(turn, pending.ask, choice, person, pending.ref)
         case TakeWay():
             spec_ways.confirmed(turn, pending.ask, choice, person, proof)
 
@@ -92,7 +89,7 @@ def _reading(turn: Turn, ask: TakeReading, choice: str, person: Person, proof: M
         turn.tell("That round is over; nothing was recorded by this.")
         return
     if choice == "n":
-        turn.audit("answer.confirmation_declined", session, person, round_, user_message_ref=proof.id)
+        turn.audit("answer.confirmation_declined", session, person, round_, user_message_ref=found_at(proof))
         turn.tell(
             "Nothing recorded.",
             view.still_open(round_, turn.policy(session).bulk_accept),
@@ -146,7 +143,7 @@ def _conflict(turn: Turn, ask: SettleConflict, choice: str, person: Person, proo
         round_,
         number=item.number,
         switched=switched,
-        user_message_ref=proof.id,
+        user_message_ref=found_at(proof),
     )
     done = recording.Recorded()
     if switched:
@@ -154,7 +151,7 @@ def _conflict(turn: Turn, ask: SettleConflict, choice: str, person: Person, proo
         fresh = round_.item(item.number)
         assert fresh is not None
         event = "answer.amended" if session.stage.kind == "ended" else "answer.replaced"
-        both = f'{rival.ref.quote}", settled by {proof.id}: "{person.name} chose it'
+        both = f'{rival.ref.quote}", settled by {found_at(proof)}: "{person.name} chose it'
         settled = rival.model_copy(update={"ref": rival.ref.model_copy(update={"quote": both})})
         session, round_ = recording.resolve(turn, session, round_, fresh, settled, event)
         done.replaced.append(f"{item.number} was {was}, is now {view.answer_words(item.question, rival)}.")
@@ -229,10 +226,9 @@ def typed(
     """The question of our own that a typed message answers, and the choice; None when it answers none.
 
     In a shared place it has to be a direct reply to that question (RP-3), or said in the thread that it was asked in;
-    elsewhere the newest one is meant, unless another session's questions have come after it. Quoted words are
-    somebody else's and answer nothing (AU-3).
+    elsewhere the newest one is meant, unless another session's questions have come after it. `text` holds no quoted
+    lines: these are somebody else's and answer nothing (AU-3).
     """
-    text = unquoted(text)
     if only_marked(text):
         return None
     asked = [p for p in turn.state.pending if p.asked_of == person.id]
@@ -263,7 +259,7 @@ def typed(
 def quoted(turn: Turn, person: Person, text: str, direct: str | None, *, in_thread: bool) -> bool:
     """A yes or no that stands in quotation marks: as it would answer a question of our own, it is told why it does
     not (CH-2, AU-3)."""
-    words = marked(text) if turn.state.pending else ""
+    words = unquoted(marked(text)) if turn.state.pending else ""
     found = typed(turn, person, words, direct, in_thread=in_thread) if words else None
     if found is None:
         return False

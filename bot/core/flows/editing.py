@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.core import view
 from bot.core.events import MessageDeleted, MessageEdited
-from bot.core.flows import amending, disputing, intake, opening, putting_off, recording, replying, several
+from bot.core.flows import amending, disputing, intake, numbered, opening, putting_off, recording, replying
 from bot.core.model import Person
 from bot.core.moments.wish import Wish
 from bot.core.replies.reading import ItemReading, Reading
@@ -82,15 +82,12 @@ def edited(turn: Turn, event: MessageEdited) -> None:
     if any(_said_in(i, event.message) and i.answer and i.answer.by != person.id for i in round_.items):
         turn.ignore("edited by somebody else")
         return
-    refusal = intake.may_answer(turn, session, person)
-    if refusal is not None:  # it was taken away since (RD-12)
-        turn.audit("access.answer_refused", session, person, round_, reason=refusal)
-        turn.refuse(person, "may not answer here", refusal, session=session)
+    if intake.turns_away(turn, session, person, round_):  # it was taken away since (RD-12)
         return
     if event.unchanged and not any(_answered_by(i, event.message) for i in round_.items):
         turn.ignore("the edit changes nothing")
         return
-    if several.names_others(turn, session, round_, event.text):
+    if numbered.names_others(turn, session, round_, event.text):
         _as_a_new_message(turn, session, round_)
         return
     # Read as if the answers of this very message were still open, so that "accept recommendations" reads the same.
@@ -104,7 +101,7 @@ def edited(turn: Turn, event: MessageEdited) -> None:
     )
     wish = putting_off.wish_in(turn, event.text)
     text = event.text if wish is None else wish.rest
-    reading = replying.read(turn, blank, several.said_of_one(turn, session, text), event.decoded)
+    reading = replying.read(turn, blank, numbered.said_of_one(turn, session, text), event.decoded)
     if wish is not None and session.stage.kind == "asking":
         session = putting_off.keep(turn, session, round_, wish, person, event.ref, beside=True)
     changed = _changes(turn, round_, reading, event)
@@ -175,7 +172,7 @@ def _unanswering(turn: Turn, event: MessageEdited) -> None:
     if session is None or round_ is None or session.stage.kind != "asking":
         turn.ignore("the edited message decided nothing")
         return
-    if several.names_others(turn, session, round_, event.text):
+    if numbered.names_others(turn, session, round_, event.text):
         _as_a_new_message(turn, session, round_)
         return
     wish = putting_off.wish_in(turn, event.text)

@@ -4,46 +4,43 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from bot.core.events import MessageReceived
 from bot.core.flows import amending, handover, idle, intake, recording, replying, threads
 from bot.core.flows.asked_for import request_in
+from bot.core.flows.uttered import Utterance
 from bot.core.flows.words import pleasantry
-from bot.core.model import MessageRef
+from bot.core.replies.reading import Reading
 from bot.core.state import Closing, Round, Session
 from bot.core.turn import Turn
 
 LONGER = timedelta(minutes=1)  # somebody is hesitating: more time before the hand-over
 
 
-def closing_message(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef, direct: bool) -> None:
+def closing_message(turn: Turn, session: Session, utterance: Utterance) -> None:
     """Within the grace a change needs no confirmation; a new request ends it and is heard by itself (RD-16)."""
     round_ = session.round
     assert round_ is not None
-    person = event.person
+    event, person = utterance.event, utterance.person
     reading = replying.read(turn, round_, event.text, event.decoded)
-    meant = reading.shaped or (threads.asked_here(turn, event, session) and threads.counts(reading, event.text))
-    if turn.shared and not direct and not meant:
+    meant = utterance.direct or reading.shaped or (utterance.asked and threads.counts(reading, event.text))
+    if turn.shared and not meant:
         turn.ignore("ordinary talk")
         return
-    refusal = intake.may_answer(turn, session, person)
-    if refusal is not None:
-        turn.audit("access.answer_refused", session, person, round_, reason=refusal)
-        turn.refuse(person, "may not answer here", refusal, session=session)
+    if intake.turns_away(turn, session, person, round_):
         return
-    if event.forwarded is None and not event.materials:
+    if not utterance.forwarded and not event.materials:
         if pleasantry(event.text, turn.book.phrases):
             turn.ignore("a pleasantry")
             return
-        if _during_grace(turn, session, round_, event, ref):
+        if _during_grace(turn, session, round_, reading, utterance):
             return
     handover.hand_over(turn, session)
     turn.about = None
-    idle.idle(turn, event, ref, direct)
+    idle.idle(turn, utterance)
 
 
-def _during_grace(turn: Turn, session: Session, round_: Round, event: MessageReceived, ref: MessageRef) -> bool:
+def _during_grace(turn: Turn, session: Session, round_: Round, reading: Reading, utterance: Utterance) -> bool:
     """What can be said about answers that are about to be handed over. False when it is about something else."""
-    reading = replying.read(turn, round_, event.text, event.decoded)
+    event, ref = utterance.event, utterance.ref
     if reading.answers and (reading.shaped or reading.correction):
         session, round_, done = recording.record(turn, session, round_, reading.answers, (), event.person, ref)
         intake.echo(turn, session, round_, done, reading)

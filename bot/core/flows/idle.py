@@ -8,6 +8,7 @@ from bot.core import view
 from bot.core.events import MessageReceived
 from bot.core.flows import amending, intake, opening, putting_off, replying, threads
 from bot.core.flows.asked_for import begins_with_command, begins_with_token, materials, request_in
+from bot.core.flows.uttered import Utterance, asked_here
 from bot.core.flows.words import pleasantry, second_thought
 from bot.core.model import MessageRef
 from bot.core.replies.reading import Reading
@@ -15,19 +16,20 @@ from bot.core.state import Asking, PickRound, Session
 from bot.core.turn import Turn
 
 
-def idle(turn: Turn, event: MessageReceived, ref: MessageRef, direct: bool) -> None:
+def idle(turn: Turn, utterance: Utterance) -> None:
     """Nothing is on the table: an amendment, a late word, a pleasantry, or a first message."""
-    person, text = event.person, event.text
+    event, ref, person, text = utterance.event, utterance.ref, utterance.person, utterance.text
     commanded = begins_with_command(turn, text)  # explicit intent, whatever stands behind it (RT-2)
-    meant = direct or not turn.shared or begins_with_token(text) or commanded
-    if not event.forwarded and not commanded and _amends(turn, event, ref, direct):
+    meant = utterance.direct or not turn.shared or begins_with_token(text) or commanded
+    about_what_was = not utterance.forwarded and not commanded  # it may be
+    if about_what_was and _amends(turn, event, ref, utterance.direct):
         return
     if not meant:
         if not threads.which_thread(turn, event):
             turn.ignore("ordinary talk")
         return
     waiting = [s for s in turn.state.sessions if isinstance(s.stage, Asking)]
-    if waiting and not event.forwarded and not commanded and _late_answer(turn, waiting, event, ref):
+    if waiting and about_what_was and _late_answer(turn, waiting, event, ref):
         return
     plain = not event.materials and not commanded
     if plain and pleasantry(text, turn.book.phrases) and (turn.state.counted or not text.strip()):
@@ -39,10 +41,10 @@ def idle(turn: Turn, event: MessageReceived, ref: MessageRef, direct: bool) -> N
             person, "from outside", "People from outside can't start an intake here; ask somebody of the team."
         )
         return
-    if plain and not event.forwarded and _wishes(turn, text):
+    if plain and not utterance.forwarded and _wishes(turn, text):
         putting_off.about_nothing(turn)
         return
-    opening.first_message(turn, person, "" if event.forwarded else text, materials(event), ref, event.declared)
+    opening.first_message(turn, person, "" if utterance.forwarded else text, materials(event), ref, event.declared)
 
 
 def _wishes(turn: Turn, text: str) -> bool:
@@ -85,8 +87,9 @@ def _amends(turn: Turn, event: MessageReceived, ref: MessageRef, direct: bool) -
     return amending.propose(turn, session, round_, reading, event.person, ref)
 
 
-def at_the_menu(turn: Turn, event: MessageReceived, ref: MessageRef) -> bool:
+def at_the_menu(turn: Turn, utterance: Utterance) -> bool:
     """A change of a closed round's answers, by number and letter, while only a menu is open (RD-13)."""
+    event = utterance.event
     found = amending.last_closed(turn, event.person, turn.about)
     if found is None or event.materials:
         return False
@@ -96,7 +99,7 @@ def at_the_menu(turn: Turn, event: MessageReceived, ref: MessageRef) -> bool:
     letters = numbered and all(r.key not in ("other", "skip") for r in reading.answers.values())
     if not reading.answers or not (reading.correction or letters):
         return False
-    return amending.propose(turn, session, round_, reading, event.person, ref)
+    return amending.propose(turn, session, round_, reading, event.person, utterance.ref)
 
 
 def _about_the_closed(turn: Turn, event: MessageReceived, reading: Reading, direct: bool, session: Session) -> bool:
@@ -105,7 +108,7 @@ def _about_the_closed(turn: Turn, event: MessageReceived, reading: Reading, dire
         return False
     listed = any(e.item.isdigit() for e in reading.errors)
     if turn.shared and not direct:  # in the thread, from whoever was asked: a change that can not be read
-        return threads.asked_here(turn, event, session) and listed and (reading.correction or reading.shaped)
+        return asked_here(turn, event, session) and listed and (reading.correction or reading.shaped)
     ends = reading.kind in ("accept_all", "accept_all_except", "cancel", "force_quit")
     ends = ends or any(p.kind == "cancel" for p in reading.proposals)
     left = reading.correction or any(r.key == "skip" for r in reading.answers.values())
@@ -141,9 +144,9 @@ def _late_answer(
     return True
 
 
-def over(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef) -> None:
+def over(turn: Turn, session: Session, utterance: Utterance) -> None:
     """A reply to a card of an intake that has ended says nothing of the one that is open now (RP-7, RD-13)."""
-    if event.forwarded is None and _amends(turn, event, ref, True):
+    if not utterance.forwarded and _amends(turn, utterance.event, utterance.ref, True):
         return
     lines = [f"That intake (#{session.number}) is over. To change an answer of it, reply: change 1 to …"]
     current = turn.state.current
@@ -152,9 +155,11 @@ def over(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef) 
     turn.tell(*lines, session=session)
 
 
-def for_a_paused_one(turn: Turn, current: Session, event: MessageReceived, ref: MessageRef) -> bool:
+def for_a_paused_one(turn: Turn, current: Session, utterance: Utterance) -> bool:
     """An answer by somebody whose own round was paused by another person's intake in this place (RP-7)."""
-    if intake.may_answer(turn, current, event.person) is None:
+    if utterance.forwarded or utterance.bound is not None:
+        return False
+    if intake.may_answer(turn, current, utterance.person) is None:
         return False
     waiting = [s for s in turn.state.sessions if isinstance(s.stage, Asking) and s.id != current.id]
-    return bool(waiting) and _late_answer(turn, waiting, event, ref, activate=False)
+    return bool(waiting) and _late_answer(turn, waiting, utterance.event, utterance.ref, activate=False)

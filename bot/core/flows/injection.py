@@ -13,12 +13,6 @@ from bot.core.state import Round, Session
 from bot.core.turn import Turn
 
 
-def only_quoted(text: str) -> bool:
-    """Whether the message holds quoted lines and nothing else."""
-    lines = [line for line in text.splitlines() if line.strip()]
-    return bool(lines) and all(line.lstrip().startswith((">", "❯")) for line in lines)
-
-
 def only_fenced(text: str) -> bool:
     """Whether the message is code and nothing else: pasted from somewhere."""
     return "```" in text and not re.sub(r"```[\s\S]*?(?:```|\Z)", "", text).strip()

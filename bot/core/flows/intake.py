@@ -149,6 +149,16 @@ def may_answer(turn: Turn, session: Session, person: Person) -> str | None:
     return refused(turn, circle, person)
 
 
+def turns_away(turn: Turn, session: Session, person: Person, round_: Round | None = None) -> bool:
+    """Whether this person may not answer here; they are told why, and it is on record (RD-12)."""
+    refusal = may_answer(turn, session, person)
+    if refusal is None:
+        return False
+    turn.audit("access.answer_refused", session, person, round_, reason=refusal)
+    turn.refuse(person, "may not answer here", refusal, session=session)
+    return True
+
+
 def refused(turn: Turn, circle: Circle, person: Person) -> str | None:
     """`may_answer` for any round, this conversation's or another one's."""
     policy = turn.book.answerers_for(turn.surface, circle.answerers)

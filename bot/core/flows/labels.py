@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bot.core import spec_view, view
-from bot.core.events import ButtonPressed, MessageReceived
+from bot.core.events import ButtonPressed
 from bot.core.flows import pressing, waking
+from bot.core.flows.uttered import Utterance
 from bot.core.flows.words import words_of
-from bot.core.model import MessageRef
 from bot.core.state import Session
 from bot.core.turn import Turn
 
@@ -41,23 +41,22 @@ def _on_the_table(turn: Turn, session: Session | None) -> list[tuple[str, str]]:
     return found
 
 
-def pressed(
-    turn: Turn, event: MessageReceived, ref: MessageRef, session: Session | None, *, loose: bool = False
-) -> bool:
+def pressed(turn: Turn, utterance: Utterance) -> bool:
     """Do what the button of these words does. False where no button on the table says them.
 
-    `loose`: said among others, to nobody: only the whole words of a question asked of this very person count.
+    Said among others, to nobody, only the whole words of a question asked of this very person count.
     """
-    said = _said(event.text)
-    if loose:
-        mine = [p for p in turn.state.pending if p.asked_of == event.person.id]
+    text, person = utterance.text, utterance.person
+    said = _said(text)
+    if turn.shared and not utterance.direct and not utterance.asked:
+        mine = [p for p in turn.state.pending if p.asked_of == person.id]
         if not any(_said(label) == said and " " in said for p in mine for _, label in p.choices):
             return False
     if not said or len(said) > view.LONGEST_LABEL:
         return False
-    table = _on_the_table(turn, session)
+    table = _on_the_table(turn, utterance.spoken_of)
     undo = any(label == view.UNDO for label, _ in table)
-    if undo and words_of(event.text, turn.book.phrases, "undo") is not None:
+    if undo and words_of(text, turn.book.phrases, "undo") is not None:
         said = _said(view.UNDO)  # in any language
     if len(said) < 2 or said in ("yes", "no", "other"):  # single letters are the reader's
         return False
@@ -66,5 +65,5 @@ def pressed(
     token = next(fitting, None)
     if token is None:
         return False
-    pressing.press(turn, ButtonPressed(person=event.person, token=token, label=event.text.strip(), ref=ref))
+    pressing.press(turn, ButtonPressed(person=person, token=token, label=text.strip(), ref=utterance.ref))
     return True

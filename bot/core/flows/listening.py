@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bot.core.capture import quote
 from bot.core.events import MessageReceived
 from bot.core.flows import (
     answering,
@@ -14,20 +13,20 @@ from bot.core.flows import (
     idle,
     intake,
     labels,
+    numbered,
     opening,
     putting_off,
     replying,
-    several,
     spec_commands,
     threads,
     unreadable,
+    uttered,
     voices,
 )
 from bot.core.flows.asked_for import begins_with_command, begins_with_token, materials
-from bot.core.flows.words import command, without_mention
-from bot.core.model import MessageRef
-from bot.core.own_words import unquoted
-from bot.core.state import Round, Routing, Session
+from bot.core.flows.uttered import Utterance
+from bot.core.flows.words import command
+from bot.core.state import Round, Session
 from bot.core.turn import Turn
 
 
@@ -76,113 +75,108 @@ def _whole(turn: Turn, event: MessageReceived) -> None:
 
 
 def _belongs(turn: Turn, event: MessageReceived) -> None:
-    person, ref = (
-        event.person,
-        event.ref.model_copy(update={"quote": quote(unquoted(event.text) or event.text) or event.ref.quote}),
-    )
-    about = turn.about
-    bare = without_mention(event.text, turn.bot_name)
-    mentioned = bare is not event.text
-    if mentioned:
-        event = event.model_copy(update={"text": bare, "addressed": True})
-    taken_off = event.addressed and f"@{turn.bot_name}" not in event.text  # by the adapter
-    mentioned = mentioned or taken_off
-    said = command(event.text, turn.bot_name, mentioned=mentioned)
-    if said is not None and event.forwarded is None:
+    """Commands and answers to questions of our own first; then what every message may be; then its intake."""
+    utterance = uttered.sort(turn, event)
+    if not utterance.forwarded and (_ordered(turn, utterance) or _answers_us(turn, utterance)):
+        return
+    if utterance.event.unreadable and not utterance.text.strip():
+        unreadable.received(turn, utterance)
+        return
+    unreadable.readable(turn, event.person.id)
+    if not utterance.forwarded and (labels.pressed(turn, utterance) or numbered.heard(turn, utterance)):
+        return
+    if utterance.bound is None or not _to_its_intake(turn, utterance, *utterance.bound):
+        _to_the_open_one(turn, utterance)
+
+
+def _ordered(turn: Turn, utterance: Utterance) -> bool:
+    """A command (CH-3), or one of a specification (SP-2)."""
+    mentioned, bound, person, ref = utterance.mentioned, utterance.bound, utterance.person, utterance.ref
+    if (said := command(utterance.text, turn.bot_name, mentioned=mentioned)) is not None:
         commands.run(turn, *said, person, ref)
-        return
-    bound = _bound(turn, about)
-    if event.forwarded is None and (ordered := spec_commands.parsed(turn, event.text, mentioned=mentioned)):
-        spec_commands.run(turn, *ordered, person, ref, bound[0] if bound is not None else None)
-        return
-    direct = event.addressed or about is not None
-    if event.forwarded is None:
-        asking = about if about and about.startswith("p.") else None
-        answered = confirming.typed(turn, person, event.text, asking, in_thread=event.in_thread)
-        if answered is not None:
-            confirming.decide(turn, *answered, person, ref)
-            return
-        if confirming.quoted(turn, person, event.text, asking, in_thread=event.in_thread):
-            return
-        if not direct and not event.in_thread and confirming.overheard(turn, person, event.text):
-            return
-    if event.unreadable and not event.text.strip():
-        spoken_of = bound[0] if bound is not None else turn.state.current
-        unreadable.received(turn, event, spoken_of, direct or threads.asked_here(turn, event, spoken_of))
-        return
-    unreadable.readable(turn, person.id)
-    typed_in = bound[0] if bound is not None else turn.state.current
-    loose = turn.shared and not direct and not threads.asked_here(turn, event, typed_in)
-    if event.forwarded is None and labels.pressed(turn, event, ref, typed_in, loose=loose):
-        return
-    if event.forwarded is None and several.heard(turn, event, ref, bound, direct):
-        return
-    if bound is not None and isinstance(bound[0].stage, Routing):
-        _menu(turn, bound[0], event, ref, direct)
-        return
-    if bound is not None and between.earlier_round(turn, *bound, event, ref):
-        return
-    if bound is not None and bound[0].stage.kind == "between":
-        between.message(turn, bound[0], event, ref, direct)
-        return
-    if bound is not None and bound[1] is not None and bound[0].stage.kind == "asking":
-        answering.round_message(turn, bound[0], bound[1], event, ref, direct)
-        return
-    if bound is not None and bound[0].stage.kind == "closing":
-        grace.closing_message(turn, bound[0], event, ref, direct)
-        return
-    session = turn.state.current
-    if bound is not None and bound[0].stage.kind == "ended" and session is not None and not event.materials:
-        idle.over(turn, bound[0], event, ref)
-        return
+        return True
+    if ordered := spec_commands.parsed(turn, utterance.text, mentioned=mentioned):
+        spec_commands.run(turn, *ordered, person, ref, None if bound is None else bound[0])
+        return True
+    return False
+
+
+def _answers_us(turn: Turn, utterance: Utterance) -> bool:
+    """A yes, a no or a pick for a question of our own; or what looks like one and counts for none."""
+    person, in_thread = utterance.person, utterance.event.in_thread
+    asking = turn.about if turn.about and turn.about.startswith("p.") else None
+    answered = confirming.typed(turn, person, utterance.own, asking, in_thread=in_thread)
+    if answered is not None:
+        confirming.decide(turn, *answered, person, utterance.ref)
+        return True
+    if confirming.quoted(turn, person, utterance.text, asking, in_thread=in_thread):
+        return True
+    if utterance.direct or in_thread:
+        return False
+    return confirming.overheard(turn, person, utterance.text)
+
+
+def _to_its_intake(turn: Turn, utterance: Utterance, session: Session, round_: Round | None) -> bool:
+    """A reply to a card: to the intake that it is about. False when that one is over and nothing else is meant."""
+    if between.earlier_round(turn, session, round_, utterance):
+        return True
+    match session.stage.kind:
+        case "routing":
+            _menu(turn, session, utterance)
+        case "ended" if utterance.open is None or utterance.event.materials:
+            return False
+        case "ended":
+            idle.over(turn, session, utterance)
+        case "between":
+            between.message(turn, session, utterance)
+        case "asking":
+            assert round_ is not None
+            answering.round_message(turn, session, round_, utterance)
+        case "closing":
+            grace.closing_message(turn, session, utterance)
+    return True
+
+
+def _to_the_open_one(turn: Turn, utterance: Utterance) -> None:
+    """To what is open here; else it is a first message, or about what is over."""
+    session = utterance.open
     if session is None:
-        idle.idle(turn, event, ref, direct)
+        idle.idle(turn, utterance)
         return
     match session.stage.kind:
         case "routing":
-            _menu(turn, session, event, ref, direct)
+            _menu(turn, session, utterance)
         case "asking":
             assert session.round is not None
-            if bound is None and event.forwarded is None and idle.for_a_paused_one(turn, session, event, ref):
-                return
-            answering.round_message(turn, session, session.round, event, ref, direct)
+            if not idle.for_a_paused_one(turn, session, utterance):
+                answering.round_message(turn, session, session.round, utterance)
         case "closing":
-            grace.closing_message(turn, session, event, ref, direct)
+            grace.closing_message(turn, session, utterance)
         case "between":
-            between.message(turn, session, event, ref, direct)
+            between.message(turn, session, utterance)
         case "ended":
             turn.set(active=None)
-            idle.idle(turn, event, ref, direct)
+            idle.idle(turn, utterance)
 
 
-def _bound(turn: Turn, about: str | None) -> tuple[Session, Round | None] | None:
-    """The session and round that the message replied to speaks of."""
-    if about is None:
-        return None
-    session = turn.state.session(about.partition(".")[0])
-    if session is None:
-        return None
-    return session, next((r for r in session.rounds if r.id == about), session.round)
-
-
-def _menu(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef, direct: bool) -> None:
+def _menu(turn: Turn, session: Session, utterance: Utterance) -> None:
     """With the menu open: the requester's words; in a shared place only what is meant for the bot (RT-13)."""
-    meant = begins_with_token(event.text) or begins_with_command(turn, event.text)
-    if turn.shared and not direct and not meant and not threads.for_menu(turn, session, event):
+    event, ref = utterance.event, utterance.ref
+    meant = utterance.direct or begins_with_token(event.text) or begins_with_command(turn, event.text)
+    if turn.shared and not meant and not threads.for_menu(turn, session, utterance):
         turn.ignore("ordinary talk")
         return
-    refusal = intake.may_answer(turn, session, event.person)
-    if refusal is not None:
-        turn.audit("access.answer_refused", session, event.person, reason=refusal)
-        turn.refuse(event.person, "may not answer here", refusal, session=session)
+    if intake.turns_away(turn, session, event.person):
         return
-    if not event.forwarded and not event.materials and opening.cancels(turn, event.text):
-        replying.cancel(turn, session, event.person, ref)
-        return
-    if not event.forwarded and opening.describes(turn, session, event.text) and idle.at_the_menu(turn, event, ref):
-        return
-    text = "" if event.forwarded else event.text
-    if text and not direct and opening.crossed(turn, session, event):
+    text = "" if utterance.forwarded else event.text
+    files = materials(event)
+    if text and not files:
+        if opening.cancels(turn, text):
+            replying.cancel(turn, session, event.person, ref)
+            return
+        if opening.describes(turn, session, text) and idle.at_the_menu(turn, utterance):
+            return
+    if text and not utterance.direct and opening.crossed(turn, session, event):
         turn.outcome, turn.reason = "refused", "older than the menu"
         turn.tell(
             "Your message and my menu crossed, so I did not take it as your choice.",
@@ -190,6 +184,6 @@ def _menu(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef,
             session=session,
         )
         return
-    if text and not event.materials and putting_off.unfinished(turn, session, event, ref):
+    if text and not files and putting_off.unfinished(turn, session, event, ref):
         return
-    opening.menu_message(turn, session, text, materials(event), ref)
+    opening.menu_message(turn, session, text, files, ref)

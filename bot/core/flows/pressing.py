@@ -62,7 +62,7 @@ def press(turn: Turn, event: ButtonPressed) -> None:
             elif session.routed_by != "phase":
                 turn.outcome, turn.reason = "refused", "unknown button"
                 turn.notice("This button does not fit here; /new starts something else.")
-            elif _allowed(turn, session, event.person):
+            elif not intake.turns_away(turn, session, event.person):
                 opening.something_else(turn, session, event.person, event.ref)
         case _:
             turn.outcome, turn.reason = "refused", "unknown button"
@@ -81,7 +81,7 @@ def _waking(turn: Turn, rest: str, event: ButtonPressed) -> None:
     elif what == "show":
         turn.notice("Here they are.", typed=False)
         commands.again(turn, session)
-    elif _allowed(turn, session, event.person):
+    elif not intake.turns_away(turn, session, event.person):
         turn.notice("No more reminders of this one.", typed=False)
         putting_off.stop(turn, session, session.round, event.person, event.ref)
 
@@ -102,14 +102,6 @@ def _find(turn: Turn, name: str) -> tuple[Session, Round] | None:
     session = turn.state.session(name.partition(".")[0])
     round_ = next((r for r in session.rounds if r.id == name), None) if session else None
     return None if session is None or round_ is None else (session, round_)
-
-
-def _allowed(turn: Turn, session: Session, person: Person) -> bool:
-    refusal = intake.may_answer(turn, session, person)
-    if refusal is not None:
-        turn.audit("access.answer_refused", session, person, reason=refusal)
-        turn.refuse(person, "may not answer here", refusal, session=session)
-    return refusal is None
 
 
 def _late(turn: Turn, session: Session, item: Item | None) -> None:
@@ -144,7 +136,7 @@ def _answer(turn: Turn, rest: str, event: ButtonPressed) -> None:
     if not intake.on_the_table(session, round_):
         _late(turn, session, item)
         return
-    if not _allowed(turn, session, event.person):
+    if intake.turns_away(turn, session, event.person):
         return
     if _second_half(turn, round_, item, event.person):
         turn.outcome, turn.reason = "refused", "second half of a double click"
@@ -210,7 +202,7 @@ def _accept_all(turn: Turn, rest: str, event: ButtonPressed) -> None:
     if session.stage.kind != "asking" or not intake.on_the_table(session, round_):
         _late(turn, session, None)
         return
-    if not _allowed(turn, session, event.person):
+    if intake.turns_away(turn, session, event.person):
         return
     if revision != str(round_.revision):
         turn.outcome, turn.reason = "refused", "the round has changed"
@@ -237,7 +229,7 @@ def _form(turn: Turn, rest: str, event: ButtonPressed) -> None:
     session, round_ = found
     if session.stage.kind not in ("asking", "closing"):
         _late(turn, session, None)
-    elif not _allowed(turn, session, event.person):
+    elif intake.turns_away(turn, session, event.person):
         return
     elif revision != str(round_.revision):
         turn.outcome, turn.reason = "refused", "the round has changed"
@@ -255,7 +247,7 @@ def _menu(turn: Turn, rest: str, event: ButtonPressed) -> None:
     elif not isinstance(session.stage, Routing):
         turn.outcome, turn.reason = "refused", "late tap"
         turn.notice(f"The choice was made already: {handover.destination(session)}. /new starts something else.")
-    elif _allowed(turn, session, event.person):
+    elif not intake.turns_away(turn, session, event.person):
         opening.choose(turn, session, key, event.ref)
 
 

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from bot.core.events import MessageReceived
 from bot.core.flows import injection, intake, replying
+from bot.core.flows.uttered import Utterance
 from bot.core.replies.reading import Proposal, Reading
 from bot.core.state import Round, Session
 from bot.core.turn import Turn
 
 
-def only_quoted(turn: Turn, session: Session, round_: Round, event: MessageReceived, direct: bool) -> None:
+def only_quoted(turn: Turn, session: Session, round_: Round, utterance: Utterance) -> None:
     """Offer what is shaped like an answer as the person's own; nothing is recorded before their yes."""
+    event = utterance.event
     reading = replying.read(turn, round_, event.text, event.decoded)
-    if turn.shared and not direct and not reading.shaped:
+    if turn.shared and not utterance.direct and not reading.shaped:
         turn.ignore("ordinary talk")
         return
-    refusal = intake.may_answer(turn, session, event.person)
-    if refusal is not None:
-        turn.audit("access.answer_refused", session, event.person, round_, reason=refusal)
-        turn.refuse(event.person, "may not answer here", refusal, session=session)
+    if intake.turns_away(turn, session, event.person, round_):
         return
     session = injection.note(turn, session, event.person, event.text, event.materials)
     said = {

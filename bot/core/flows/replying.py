@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from bot.core import view
-from bot.core.capture import quote
+from bot.core.capture import found_at, quote
 from bot.core.circle import entry
 from bot.core.effects import Message, Span
 from bot.core.elsewhere import held
@@ -16,7 +16,6 @@ from bot.core.flows import handover, intake, putting_off, recording, undoing
 from bot.core.model import MessageRef, Person, Question
 from bot.core.moments.wish import Wish, moment_in
 from bot.core.own_words import code_in
-from bot.core.replies import read_reply
 from bot.core.replies.reading import ItemReading, Proposal, Reading, Slot
 from bot.core.replies.tokens import tokenize
 from bot.core.state import Round, Session, TakeReading
@@ -50,8 +49,7 @@ def slots(round_: Round) -> tuple[Slot, ...]:
 
 
 def read(turn: Turn, round_: Round, text: str, decoded: bool, *, attached: bool = False) -> Reading:
-    said = turn.written(text, decoded=decoded)
-    reading = read_reply(said, slots(round_), turn.book.phrases, attached=attached)
+    reading = turn.reading(text, slots(round_), decoded=decoded, attached=attached)
     return _with_code(reading, text) if "`" in text else reading
 
 
@@ -202,7 +200,7 @@ def confirm(
     if reading.kind != "needs_confirmation":
         problems = []  # already in the echo
     ask = TakeReading(session=session.id, round=round_.id, revision=round_.revision, proposals=proposals)
-    turn.audit("answer.confirmation_asked", session, person, round_, user_message_ref=ref.id, words=ref.quote)
+    turn.audit("answer.confirmation_asked", session, person, round_, user_message_ref=found_at(ref), words=ref.quote)
     if len(proposals) == 1:
         words = proposal_words(round_, proposals[0])
         asked = (
@@ -297,7 +295,12 @@ def force_quit(turn: Turn, session: Session, round_: Round, person: Person, ref:
     round_ = round_.model_copy(update={"items": items})
     session = turn.put_round(session, round_, assumptions=(*session.assumptions, *assumed))
     turn.audit(
-        "answer.force_quit", session, person, round_, questions=[i.question.id for i in left], user_message_ref=ref.id
+        "answer.force_quit",
+        session,
+        person,
+        round_,
+        questions=[i.question.id for i in left],
+        user_message_ref=found_at(ref),
     )
     intake.show_card(turn, session, round_)
     return intake.close(turn, session, round_)
@@ -331,12 +334,14 @@ def _delegate(
     absent = event.absent if isinstance(event, MessageReceived) else {}
     if len(ids) == 1 and (why := absent.get(ids[0])) and not (why == "outside" and turn.settings.outsiders):
         turn.outcome, turn.reason = "refused", f"they can not answer: {why}"
-        turn.audit("access.answer_refused", session, person, round_, to=ids[0], reason=why, user_message_ref=ref.id)
+        turn.audit(
+            "access.answer_refused", session, person, round_, to=ids[0], reason=why, user_message_ref=found_at(ref)
+        )
         turn.tell(f"{name} {ABSENT[why]} Name somebody else: @name please.", session=session, round_=round_)
         return session
     asked = dict.fromkeys((*session.participants, who, *ids))
     session = turn.put(session, participants=tuple(asked))
-    turn.audit("answer.delegated", session, person, round_, to=who, words=ref.quote, user_message_ref=ref.id)
+    turn.audit("answer.delegated", session, person, round_, to=who, words=ref.quote, user_message_ref=found_at(ref))
     asked_now = Span(text=name, person=ids[0] if len(ids) == 1 else None)  # told, where the platform can (CH-6)
     words = (
         view.text(asked_now, ": these questions are yours to answer too, if you will; just reply to the card."),

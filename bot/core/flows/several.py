@@ -1,154 +1,24 @@
 """Answers for whole rounds by their numbers, one or several at once (RP-4, RP-7).
 
-Several rounds are summed up first, and nothing is recorded before a yes. Rounds of this conversation are answered in
+Which ones a message names is found in `flows/numbered`. Several rounds are summed up first, and nothing is recorded
+before a yes. Rounds of this conversation are answered in
 this step; what is meant for rounds elsewhere is forwarded, and decided in a step of theirs.
 """
 
 from __future__ import annotations
 
 from bot.core import view
-from bot.core.capture import quote
+from bot.core.capture import found_at, quote
 from bot.core.elsewhere import OpenQuestion, OpenRound
-from bot.core.events import Forwarded, MessageReceived
-from bot.core.flows import changing_closed, intake, recording, replying
-from bot.core.flows.within_reach import Found, find, name_of, unknown
+from bot.core.events import Forwarded
+from bot.core.flows import intake, recording, replying
+from bot.core.flows.within_reach import Found, at_hand, find, name_of
 from bot.core.model import MessageRef, Person
-from bot.core.own_words import unquoted
-from bot.core.replies import read_reply
 from bot.core.replies.reading import ItemReading, Reading
-from bot.core.replies.several import Named, Several, read_several, read_within, said_of
+from bot.core.replies.several import Several
 from bot.core.replies.tokens import tokenize
-from bot.core.state import Asking, Meant, PickNumber, Round, Session, TakeSeveral
+from bot.core.state import Asking, Meant, Round, Session, TakeSeveral
 from bot.core.turn import Turn
-
-
-def heard(
-    turn: Turn, event: MessageReceived, ref: MessageRef, bound: tuple[Session, Round | None] | None, direct: bool
-) -> bool:
-    """A message that names whole rounds, or all of the person's own. False when it does not."""
-    words = turn.written(event.text, decoded=event.decoded)
-    said = read_several(words, turn.book.phrases)
-    within = None
-    if said is None and (own := unquoted(event.text)):  # quoted lines decide nothing (AU-3)
-        within = read_within(turn.written(own, decoded=event.decoded), turn.book.phrases)
-    if within is not None and changing_closed.is_said_of(turn, within, _at_hand(turn)[0]):
-        said = Several(named=(within,))
-    if said is None or event.forwarded is not None:
-        return False
-    if within is not None and not _known(turn, within.number):
-        turn.tell(unknown(turn, within.number), "Nothing is recorded.")
-        return True
-    if changing_closed.heard(turn, said, event, ref, direct=direct, within=within is not None):
-        return True
-    if not said.mine and within is None:
-        replied_to = bound is not None and isinstance(bound[0].stage, Asking)
-        session, round_ = bound if bound is not None and replied_to else _at_hand(turn)
-        if session is not None and round_ is not None and _are_questions(turn, session, round_, event, said):
-            if replied_to or not _other_intakes(turn, session, said):
-                return False  # "#1 B" is question 1, as ever
-            _which(turn, session, round_, event, said, ref)
-            return True
-        if replied_to and not any(_known(turn, named.number) for named in said.named):
-            return False  # the card replied to is the surer sign (RP-7)
-    return take_up(turn, said, event.person, ref, order=event.order, direct=direct)
-
-
-# -- a question or an intake? --------------------------------------------------------------------------------------
-
-
-def _at_hand(turn: Turn) -> tuple[Session | None, Round | None]:
-    """The round that bare question numbers would belong to: the active one, else the one spoken of last."""
-    waiting = [s for s in turn.state.sessions if isinstance(s.stage, Asking)]
-    current = turn.state.current
-    session = current if current in waiting else max(waiting, key=lambda s: s.touched_at, default=None)
-    return session, None if session is None else session.round
-
-
-def _are_questions(turn: Turn, session: Session, round_: Round, event: MessageReceived, said: Several) -> bool:
-    """Whether each `#n` can be a question of this round, and the message an answer to it."""
-    if any(round_.item(named.number) is None for named in said.named):
-        return False
-    if any(_says_items(named.words) for named in said.named):
-        return False  # "#1 2: B, rest default": what is said of 1 has numbers of its own
-    if intake.may_answer(turn, session, event.person) is not None:
-        return False
-    reading = replying.read(turn, round_, event.text, event.decoded)
-    return reading.shaped and bool(reading.answers or reading.accepted)
-
-
-def _says_items(words: str) -> bool:
-    """`2: B`, `2B 3C`: a number with a letter bound to it comes first."""
-    first = tokenize(words)[:4]
-    if len(first) < 2 or first[0].kind != "num":
-        return False
-    letter = first[2] if first[1].fold in (":", ".", ")", "=", "-") and len(first) > 2 else first[1]
-    return letter.letter in tuple("ABCDEFGH")
-
-
-def _other_intakes(turn: Turn, session: Session, said: Several) -> list[int]:
-    """Numbers that other intakes have, and the one that this one's card shows: "#2 accept recommendations"."""
-    waiting = {s.number for s in turn.state.sessions if isinstance(s.stage, Asking) and s.id != session.id}
-    shown = {session.number} if turn.numbered(session) else set()
-    whole = {named.number for named in said.named if _accepted_whole(turn, session, named)}
-    return [named.number for named in said.named if named.number in waiting | (shown & whole)]
-
-
-def _accepted_whole(turn: Turn, session: Session, named: Named) -> bool:
-    if not named.words:
-        return named.accepted
-    return session.round is not None and replying.read(turn, session.round, named.words, True).kind == "accept_all"
-
-
-def _known(turn: Turn, number: int) -> bool:
-    state = turn.state
-    here = {*(s.number for s in state.sessions), *(a.number for a in state.ancient)}
-    return number in here or any(one.number == number for one in turn.elsewhere())
-
-
-def _which(
-    turn: Turn, session: Session, round_: Round, event: MessageReceived, said: Several, ref: MessageRef
-) -> None:
-    others = ", ".join(f"#{n}" for n in _other_intakes(turn, session, said))
-    asked = f"“{quote(event.text)}”: {others} can be an intake here, and a question of {round_.title} too."
-    numbers = ", ".join(str(named.number) for named in said.named)
-    many = len(said.named) > 1
-    turn.audit("answer.confirmation_asked", session, event.person, round_, user_message_ref=ref.id, words=ref.quote)
-    turn.ask(
-        PickNumber(text=event.text, session=session.id, round=round_.id, revision=round_.revision),
-        event.person,
-        ref,
-        (
-            f"{asked} Nothing is recorded yet. Which one?",
-            f"1) question{'s' if many else ''} {numbers} of {round_.title} (#{session.number})",
-            f"2) intake{'s' if many else ''} {', '.join(f'#{named.number}' for named in said.named)}",
-        ),
-        (
-            ("0", f"Question{'s' if many else ''} {numbers}"),
-            ("1", f"Intake{'s' if many else ''} {', '.join(f'#{named.number}' for named in said.named)}"),
-            ("n", "Neither"),
-        ),
-        session,
-        round_,
-    )
-
-
-def picked(turn: Turn, ask: PickNumber, choice: str, person: Person, ref: MessageRef) -> None:
-    """Question or intake: the person has said which. The words, and so the proof, are those of their message."""
-    if choice == "n":
-        turn.tell("Left alone; nothing recorded.")
-        return
-    session = turn.state.session(ask.session)
-    round_ = next((r for r in session.rounds if r.id == ask.round), None) if session else None
-    if choice == "1":
-        said = read_several(ask.text, turn.book.phrases, decoded=True)
-        assert said is not None
-        take_up(turn, said, person, ref, order=None, direct=True)
-    elif session is None or round_ is None or not isinstance(session.stage, Asking):
-        turn.tell("That round is over; nothing was recorded by this.")
-    elif round_.revision != ask.revision:
-        _changed(turn, session, round_)
-    else:
-        replying.apply(turn, session, round_, replying.read(turn, round_, ask.text, decoded=True), person, ref)
 
 
 def take_up(turn: Turn, said: Several, person: Person, ref: MessageRef, *, order: int | None, direct: bool) -> bool:
@@ -171,7 +41,7 @@ def take_up(turn: Turn, said: Several, person: Person, ref: MessageRef, *, order
 
 def _meant(turn: Turn, one: OpenRound, words: str) -> Meant:
     slots = tuple(replying.slot(q.number, q.question, q.held) for q in one.questions)
-    reading = read_reply(words, slots, turn.book.phrases, decoded=True)
+    reading = turn.reading(words, slots, decoded=True)
     asked = {q.number: q.question for q in one.questions}
     said = {n: item for n, item in reading.answers.items() if n in asked and not recording.wordless(asked[n], item)}
     reading = reading.model_copy(update={"answers": said})
@@ -193,7 +63,7 @@ def _nothing(turn: Turn, said: Several, person: Person, found: Found, loose: boo
     if found.refused:
         turn.refuse(person, "may not answer here", *found.refused, *found.problems)
         return True
-    session, round_ = _at_hand(turn)
+    session, round_ = at_hand(turn)
     answers = said.mine or said.accepts or any(_like_items(named.words) for named in said.named)
     if loose or (session is None and not answers):
         return False
@@ -256,7 +126,7 @@ def _sum_up(turn: Turn, found: Found, means: list[Meant], person: Person, ref: M
         None,
         person,
         rounds=[f"{m.round} revision {m.revision}" for m in decided],
-        user_message_ref=ref.id,
+        user_message_ref=found_at(ref),
         words=ref.quote,
     )
     count = "1 intake" if len(decided) == 1 else f"{len(decided)} intakes"
@@ -307,7 +177,7 @@ def decide(turn: Turn, ask: TakeSeveral, choice: str, person: Person, proof: Mes
             None,
             person,
             rounds=[m.round for m in ask.rounds],
-            user_message_ref=proof.id,
+            user_message_ref=found_at(proof),
         )
         turn.tell("Nothing recorded.")
         return
@@ -372,7 +242,7 @@ def _take(
             turn.outcome, turn.reason = outcome, reason
         return
     if round_.revision != revision:
-        _changed(turn, session, round_)
+        changed(turn, session, round_)
         return
     who = "" if not isinstance(turn.envelope.event, Forwarded) else f" — {view.isolate(person.name, person.id)}"
     lead = [f"{name}{who}:"]
@@ -385,7 +255,7 @@ def _take(
     replying.answered(turn, session, round_, reading, person, ref, lead=lead)
 
 
-def _changed(turn: Turn, session: Session, round_: Round) -> None:
+def changed(turn: Turn, session: Session, round_: Round) -> None:
     """RD-15: what was seen is not what is asked now."""
     intake.show_card(turn, session, round_, anew=True)
     turn.tell(
@@ -394,26 +264,3 @@ def _changed(turn: Turn, session: Session, round_: Round) -> None:
         session=session,
         round_=round_,
     )
-
-
-# -- edited messages -----------------------------------------------------------------------------------------------
-
-
-def said_of_one(turn: Turn, session: Session, text: str) -> str:
-    """The part of an edited message that speaks of this session's round: "#12 2: C" says "2: C" of #12."""
-    said = read_several(text, turn.book.phrases)
-    named = said.of(session.number) if said is not None else None
-    if said is None or named is None or len(said.named) > 1 or said.mine:
-        return text
-    return said_of(named, accepted=named.accepted) or text
-
-
-def names_others(turn: Turn, session: Session, round_: Round, text: str) -> bool:
-    """Whether an edited message speaks of other intakes: an edit answers one round."""
-    said = read_several(text, turn.book.phrases)
-    if said is None:
-        return False
-    others = {s.number for s in turn.state.sessions if s.id != session.id}
-    named = [one for one in said.named if one.number in others]
-    listed = len(said.named) > 1 and any(one.accepted for one in said.named)
-    return said.mine or any(listed or round_.item(one.number) is None for one in named)

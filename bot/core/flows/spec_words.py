@@ -19,11 +19,11 @@ from bot.core.flows import (
     spec_scope,
     spec_steps,
     spec_ways,
-    threads,
 )
+from bot.core.flows.uttered import Utterance
 from bot.core.flows.words import carries_on, pleasantry, puts_off, words_of, yes_or_no
 from bot.core.model import Material, MessageRef, Person
-from bot.core.own_words import only_marked, unquoted
+from bot.core.own_words import only_marked
 from bot.core.patterns import regex
 from bot.core.replies.phrases import PhraseBook
 from bot.core.replies.tokens import tokenize
@@ -36,25 +36,22 @@ OWED = ("rationale", "input", "name")  # words of one's own are asked for: they 
 _NUMBER = regex(r"\W*(\d{1,2})\b(.*)", re.DOTALL)
 
 
-def message(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef, direct: bool) -> None:
+def message(turn: Turn, session: Session, utterance: Utterance) -> None:
     """A message that is no command. In a shared place only a direct reply or words to the bot count (RP-3)."""
     stage = session.stage
     assert isinstance(stage, Between)
-    asked = threads.asked_here(turn, event, session)
+    event, ref = utterance.event, utterance.ref
     changes = stage.waits == "go" and _changes(turn, session, event)
-    if turn.shared and not direct and not changes and not (asked and _fits(turn, session, stage, event)):
+    meant = utterance.direct or changes or (utterance.asked and _fits(turn, session, stage, event))
+    if turn.shared and not meant:
         turn.ignore("ordinary talk")
         return
-    direct = direct or asked
-    refusal = intake.may_answer(turn, session, event.person)
-    if refusal is not None:
-        turn.audit("access.answer_refused", session, event.person, reason=refusal)
-        turn.refuse(event.person, "may not answer here", refusal, session=session)
+    if intake.turns_away(turn, session, event.person):
         return
-    if event.forwarded is not None:
+    if utterance.forwarded:
         _forwarded(turn, session, event)
         return
-    if _crossed(turn, session, stage, event, direct):
+    if _crossed(turn, session, stage, event, direct=utterance.direct or utterance.asked):
         turn.outcome, turn.reason = "refused", "older than the question"
         turn.tell(
             "Your message and my question crossed, so I did not take it as an answer. Send it again if it was one.",
@@ -72,7 +69,7 @@ def message(turn: Turn, session: Session, event: MessageReceived, ref: MessageRe
     session = injection.note(turn, session, event.person, event.text, event.materials)
     if not event.materials and putting_off.unfinished(turn, session, event, event.ref):
         return
-    own = unquoted(event.text)
+    own = utterance.own
     if not own or (only_marked(own) and stage.waits not in OWED):
         turn.tell("Quoted words decide nothing here; please write it in your own, unquoted.", session=session)
         spec_steps.again(turn, session)
@@ -112,7 +109,7 @@ def _fits(turn: Turn, session: Session, stage: Between, event: MessageReceived) 
             return bool(said)
 
 
-def _crossed(turn: Turn, session: Session, stage: Between, event: MessageReceived, direct: bool) -> bool:
+def _crossed(turn: Turn, session: Session, stage: Between, event: MessageReceived, *, direct: bool) -> bool:
     """Written before the question was seen (RP-7)."""
     before = turn.before.session(session.id)
     unseen = before is None or not isinstance(before.stage, Between) or before.stage.card != stage.card
@@ -326,10 +323,7 @@ def pressed(turn: Turn, rest: str, person: Person, ref: MessageRef) -> None:
         turn.outcome, turn.reason = "refused", "late tap"
         turn.notice("That is decided already, or has changed since this card. /status shows where it stands.")
         return
-    refusal = intake.may_answer(turn, session, person)
-    if refusal is not None:
-        turn.audit("access.answer_refused", session, person, reason=refusal)
-        turn.refuse(person, "may not answer here", refusal, session=session)
+    if intake.turns_away(turn, session, person):
         return
     if choice not in {c for c, _ in spec_view.choices(session)}:
         turn.outcome, turn.reason = "refused", "unknown button"

@@ -7,11 +7,11 @@ from the people asked, and nobody else's; their prose only where the question wa
 from __future__ import annotations
 
 from bot.core import view
-from bot.core.circle import Circle
 from bot.core.elsewhere import OpenRound, root
 from bot.core.events import MessageReceived
 from bot.core.flows import handover, intake, opening, replying
 from bot.core.flows.asked_for import materials, request_in
+from bot.core.flows.uttered import Utterance
 from bot.core.flows.words import pleasantry
 from bot.core.model import MessageRef
 from bot.core.patterns import regex
@@ -24,14 +24,6 @@ from bot.core.turn import Turn
 NUMBERED = regex(r"(?<!\w)\d{1,2}\s*[:.)=-]?\s*\w")  # hardly anything else is an answer, said to nobody
 LONGEST = 300  # characters of a loose answer
 BARE = 4  # words of a message that is nothing but a letter, and some politeness around it
-
-
-def asked_here(turn: Turn, event: MessageReceived, session: Session | None) -> bool:
-    """Whether somebody whose questions these are says it in the session's own thread."""
-    if not event.in_thread or session is None:
-        return False
-    circle = Circle(shared=turn.shared, requester=session.requester, named=session.participants)
-    return circle.asked(event.person, turn.surface)
 
 
 def counts(reading: Reading, text: str) -> bool:
@@ -50,10 +42,10 @@ def counts(reading: Reading, text: str) -> bool:
             return True
 
 
-def for_menu(turn: Turn, session: Session, event: MessageReceived) -> bool:
+def for_menu(turn: Turn, session: Session, utterance: Utterance) -> bool:
     """Whether the requester's words in the thread answer the menu, or the open question after it (RT-9)."""
-    stage = session.stage
-    if not asked_here(turn, event, session) or not isinstance(stage, Routing):
+    stage, event = session.stage, utterance.event
+    if not utterance.asked or not isinstance(stage, Routing):
         return False
     pack = turn.book.packs[session.pack]
     said = read_menu_answer(event.text, stage.options, pack).kind

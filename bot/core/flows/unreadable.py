@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from bot.core.events import MessageReceived
 from bot.core.flows import intake, replying
+from bot.core.flows.uttered import Utterance
 from bot.core.model import PersonId
 from bot.core.state import Asking, Session
 from bot.core.turn import Turn
@@ -15,9 +16,10 @@ IN_A_ROW = timedelta(minutes=10)  # so long one answer serves for all that come 
 REMEMBERED = 20  # people in one place
 
 
-def received(turn: Turn, event: MessageReceived, session: Session | None, direct: bool) -> None:
+def received(turn: Turn, utterance: Utterance) -> None:
     """Nothing is recorded from it. Several in a row get one answer, whatever they are."""
-    if turn.shared and not direct:
+    event, session = utterance.event, utterance.spoken_of
+    if turn.shared and not utterance.direct and not utterance.asked:
         turn.ignore("ordinary talk")
         return
     if session is not None and session.stage.kind == "ended":

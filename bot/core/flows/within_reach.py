@@ -8,7 +8,7 @@ from bot.core.elsewhere import OpenRound, in_order, open_rounds
 from bot.core.flows import intake
 from bot.core.model import Person
 from bot.core.replies.several import Named, Several, said_of
-from bot.core.state import Meant
+from bot.core.state import Asking, Meant, Round, Session
 from bot.core.turn import Turn
 
 MOST = 20  # rounds in one message; more than that nobody has before their eyes
@@ -63,6 +63,14 @@ def find(turn: Turn, said: Several, person: Person, order: int | None, direct: b
         found.problems.append(f"Too many at once; left for another message: {left}.")
         del found.rounds[MOST:]
     return found
+
+
+def at_hand(turn: Turn) -> tuple[Session | None, Round | None]:
+    """The round that bare question numbers would belong to: the active one, else the one spoken of last."""
+    waiting = [s for s in turn.state.sessions if isinstance(s.stage, Asking)]
+    current = turn.state.current
+    session = current if current in waiting else max(waiting, key=lambda s: s.touched_at, default=None)
+    return session, None if session is None else session.round
 
 
 def name_of(one: OpenRound | Meant) -> str:
