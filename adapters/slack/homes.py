@@ -12,7 +12,7 @@ from adapters.slack.codec import Payload, person_of
 from adapters.slack.directory import Directory
 from adapters.slack.errors import code_of
 from adapters.slack.home import asked_by, decided_by, home_view, waiting_for
-from adapters.slack.places import PLATFORM, Known, address_of, conversation_of, message_at, person_id
+from adapters.slack.places import PLATFORM, Known, conversation_of, permalink, person_id
 from adapters.slack.roots import Roots
 from adapters.slack.workspaces import Workspace
 from bot.core.model import Person
@@ -61,7 +61,7 @@ class Homes:
             roots = {s.place.conversation: await self._roots.root_of(s.place.conversation) for s in states}
 
             def link(conversation: str, message: str | None) -> str | None:
-                return _link(workspace.me.url, conversation, message, roots.get(conversation))
+                return permalink(workspace.me.url, conversation, message, roots.get(conversation))
 
             waiting = waiting_for(states, person, PLATFORM)
             view = home_view(waiting, asked_by(states, person), decided_by(states, person), link, self._fresh())
@@ -96,13 +96,3 @@ class Homes:
 def _theirs(state: Conversation, person: Person) -> bool:
     """A direct message is nobody else's to be shown."""
     return any(session.requester.id == person.id for session in state.sessions)
-
-
-def _link(url: str, conversation: str, message: str | None, root: str | None) -> str | None:
-    """A message's address: https://slack.com/help/articles/203274767."""
-    address = address_of(conversation)
-    _, ts = message_at(message) if message else (None, root)
-    if not url or not ts:
-        return None
-    place = f"{url.rstrip('/')}/archives/{address.channel}/p{ts.replace('.', '')}"
-    return place if root is None or root == ts else f"{place}?thread_ts={root}&cid={address.channel}"

@@ -99,3 +99,13 @@ def order_of(ts: str) -> int:
     """Microseconds as a whole number: a float would lose the last digits."""
     seconds, _, micros = ts.partition(".")
     return int(seconds) * 1_000_000 + int((micros + "000000")[:6])
+
+
+def permalink(url: str, conversation: str, message: str | None, root: str | None) -> str | None:
+    """A message's address: https://slack.com/help/articles/203274767."""
+    address = address_of(conversation)
+    _, ts = message_at(message) if message else (None, root)
+    if not url or not ts:
+        return None
+    place = f"{url.rstrip('/')}/archives/{address.channel}/p{ts.replace('.', '')}"
+    return place if root is None or root == ts else f"{place}?thread_ts={root}&cid={address.channel}"
