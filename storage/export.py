@@ -24,6 +24,8 @@ FIELDS = tuple(column for column in CLARIFICATION if column not in ("question", 
 
 _UNSAFE = re.compile("[\x7f-\x9f\u2028\u2029]")  # line ends for some readers, and terminal control
 _MARKDOWN = re.compile(r"[\\`*_\[\]<>|~&#]")
+# The link of a reference, before any of a person's words: as bot.core.capture.reference writes it; a test compares.
+_LINK = re.compile(r'([^"<>]+)<(https://[\w./?=&%~-]+)>((?:: | on ).*)', re.ASCII | re.DOTALL)
 _BREAK = re.compile("\r\n|[\n\u2028\u2029]")
 
 
@@ -107,8 +109,15 @@ def _markdown(found: dict[str, Any], first: bool) -> str:
     lines = [f"## {_cell(found['id'])}: {_cell(found['topic'])}", "", "| field | value |", "| --- | --- |"]
     for field in FIELDS:
         value = "\n".join(options) if field == "options" else found[field]
-        lines.append(f"| {field} | {'' if value is None else _cell(str(value))} |")
+        shown = _reference(value) if field == "user_message_ref" else _cell("" if value is None else str(value))
+        lines.append(f"| {field} | {shown} |")
     return ("" if first else "\n") + "\n".join(lines) + "\n"
+
+
+def _reference(value: str) -> str:
+    """A message reference, whose link can be followed (CA-2). Addresses in a person's words stay words."""
+    found = _LINK.fullmatch(value)
+    return _cell(value) if found is None else f"{_cell(found[1])}<{found[2]}>{_cell(found[3])}"
 
 
 def _cell(value: str) -> str:

@@ -22,12 +22,13 @@ from bot.core.codec import (
     decode_state,
     encode_effect,
     encode_envelope,
-    encode_state,
+    json_of,
     write_state,
 )
 from bot.core.effects import Audit, Clarification, Redraw, Say, SessionRow, Withdrawal
 from bot.core.events import TimerDue
 from bot.core.model import Model
+from bot.core.passed_on import as_data
 from bot.core.state import Conversation
 from bot.ports import Commit, DueTimer, OutboxRow, Settle
 from storage import chain
@@ -98,7 +99,7 @@ def prepare(commit: Commit, known: Parts = NOTHING) -> Prepared:
         raise Unstorable(f"a state at revision {state.revision} can not follow revision {commit.expected_revision}")
     at = micros(envelope.at)
     plain = _plain_state(state, known)
-    written = encoded(state, encode_state) if plain is None else plain.text
+    stored = json_of(cleaned(as_data(state))) if plain is None else plain.text
     clarifications = [_clarification(record, at) for record in commit.clarifications]
     withdrawn = [_withdrawal(record) for record in commit.withdrawn]
     _each_once(clarifications)
@@ -122,7 +123,7 @@ def prepare(commit: Commit, known: Parts = NOTHING) -> Prepared:
                 "conversation": place,
                 "expected": commit.expected_revision,
                 "revision": state.revision,
-                "state": written,
+                "state": stored,
             }
         ],
         "add_event": [event],
@@ -142,7 +143,7 @@ def prepare(commit: Commit, known: Parts = NOTHING) -> Prepared:
         conversation=place,
         expected_revision=commit.expected_revision,
         # A state that had to be cleaned comes back as it was stored, not as it was handed in.
-        state=state if plain is not None else decode_state(written),
+        state=state if plain is not None else decode_state(stored),
         rows=rows,
         parts=NOTHING if plain is None else plain.parts,
     )
@@ -152,7 +153,7 @@ def _plain_state(state: Conversation, known: Parts) -> Written | None:
     """The state as JSON, or None when something in it must be cleaned first."""
     try:
         written = write_state(state, known)
-    except PydanticSerializationError:
+    except (PydanticSerializationError, UnicodeEncodeError):
         return None
     for part in written.new:
         if "\\u0000" in part:

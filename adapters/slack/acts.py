@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from adapters.contract import clean
-from adapters.slack.codec import Payload, act_id, enveloped, handles, message_name, person_of
+from adapters.slack.codec import Payload, act_id, enveloped, handles, message_link, message_name, person_of
 from adapters.slack.content import content_of, told_by_an_app
 from adapters.slack.filled import fields_of, pinned_by
 from adapters.slack.modal import ROUND_FORM
@@ -33,14 +33,26 @@ def team_in(body: Payload) -> str | None:
     """The workspace of an act. What a card or form of ours says of itself goes first: `team` may be missing, with an
     installation for a whole organisation (b34), and is the sender's own where somebody of another organisation
     sends a form in a shared channel (slack-bolt's extract_team_id). `user.team_id` says nothing of the place."""
-    view = body.get("view")
-    where = conversation_in(_action(body).get("block_id")) or pinned_by(view)
+    view, where = body.get("view"), card_in(body)
     installed = view.get("app_installed_team_id") if isinstance(view, Mapping) else None
     if where is not None or installed:
         return str(installed) if where is None else address_of(where).team
     team = body.get("team")
     found = team.get("id") if isinstance(team, Mapping) else body.get("team_id")
     return str(found) if found else None
+
+
+def enterprise_in(body: Payload) -> str | None:
+    """The organisation that an act names; of a form in a shared channel it is the sender's, as the team is."""
+    for part, name in ((body.get("enterprise"), "id"), (body, "enterprise_id"), (body.get("team"), "enterprise_id")):
+        if isinstance(part, Mapping) and part.get(name):
+            return str(part[name])
+    return None
+
+
+def card_in(body: Payload) -> str | None:
+    """The conversation that a card or form says it belongs to, where they are ours."""
+    return conversation_in(_action(body).get("block_id")) or pinned_by(body.get("view"))
 
 
 def user_in(body: Payload) -> str | None:
@@ -55,7 +67,7 @@ def channel_in(body: Payload) -> str | None:
     if not found:
         found = _part(body, "container").get("channel_id")
     if not found:
-        where = conversation_in(_action(body).get("block_id")) or pinned_by(body.get("view"))
+        where = card_in(body)
         found = None if where is None else address_of(where).channel
     return str(found) if found else None
 
@@ -102,14 +114,19 @@ def _pressed(body: Payload, known: Known) -> Envelope | Ignored:
     root = None if known.direct.get(channel) else str(thread or ts)
     if where is not None and address_of(where).channel == channel:
         root = address_of(where).root
-    card = message_name(channel, {"ts": ts, "thread_ts": thread}, known)
+    shown = {"ts": ts, "thread_ts": thread}
     act = ":".join((PLATFORM, known.me.team, user, ts, str(action.get("action_id")), str(action.get("action_ts"))))
     label = undo(str(_part(action, "text").get("text") or "")).strip() or token
     pressed = ButtonPressed(
         person=person_of(user, known, _name(body)),
         token=clean(token),
         label=label,
-        ref=MessageRef(id=act.removeprefix(f"{PLATFORM}:"), quote=label, card=card if ts else None),
+        ref=MessageRef(
+            id=act.removeprefix(f"{PLATFORM}:"),
+            quote=label,
+            link=message_link(channel, shown, known),
+            card=message_name(channel, shown, known) if ts else None,
+        ),
     )
     at = str(action.get("action_ts") or "")
     return enveloped(f"{act}:press", channel, root, pressed, known, at if "." in at else None)
@@ -133,7 +150,7 @@ def _form(body: Payload, known: Known) -> Envelope | Ignored:
         round=sent.round,
         revision=sent.revision,
         fields=sent.fields,
-        ref=MessageRef(id=act, quote=sent.quote, card=sent.card),
+        ref=MessageRef(id=act, quote=sent.quote, link=sent.link, card=sent.card),
     )
     return enveloped(f"{PLATFORM}:{act}:form", address.channel, address.root, form, known, None)
 
@@ -172,6 +189,7 @@ def summons(
         ref=MessageRef(
             id=event_id.removeprefix(f"{PLATFORM}:"),
             quote=f"{how}: {text}" if text else how,
+            link=message_link(channel, message, known),
             card=message_name(channel, message, known),
         ),
         materials=content.materials,

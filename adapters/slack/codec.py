@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from adapters.contract import UNSTAMPED, clean
 from adapters.slack.content import content_of
-from adapters.slack.places import PLATFORM, Known, conversation_of, name_of, order_of, person_id
+from adapters.slack.places import PLATFORM, Known, conversation_of, link_to, name_of, order_of, person_id
 from adapters.slack.text import groups_mentioned, mentioned, undo, without_mention
 from bot.core.events import Envelope, Event, Ignored, MessageDeleted, MessageEdited, MessageReceived
 from bot.core.model import MessageRef, Person, Place
@@ -35,6 +35,15 @@ def team_of(body: Payload) -> str | None:
             return str(one["team_id"])
     team = body.get("team_id") or _of(body, "event").get("team")
     return str(team) if team else None
+
+
+def enterprise_of(body: Payload) -> str | None:
+    """The organisation of an event: the installation's. In a shared channel the event's own `enterprise_id` may be
+    the other organisation's (github.com/slackapi/bolt-js/issues/935)."""
+    for one in _list(body, "authorizations"):
+        if isinstance(one, Mapping):
+            return str(one.get("enterprise_id") or "") or None
+    return str(body.get("enterprise_id") or "") or None
 
 
 def channel_of(body: Payload) -> str | None:
@@ -111,6 +120,7 @@ def _said(message: Payload, known: Known) -> Envelope | Ignored:
         ref=MessageRef(
             id=message_name(channel, message, known),
             quote=(whole or content.quoted or content.unreadable or ", ".join(m.name for m in content.materials)),
+            link=message_link(channel, message, known),
         ),
         materials=content.materials,
         reply_to=_reply_to(message) if root is None else None,
@@ -166,7 +176,7 @@ def _edited(event: Payload, message: Payload, known: Known) -> Envelope | Ignore
         person=sender(message, known),
         message=name,
         text=undo(rest, names).strip(),
-        ref=MessageRef(id=name, quote=undo(raw, names)),
+        ref=MessageRef(id=name, quote=undo(raw, names), link=message_link(channel, message, known)),
         decoded=True,
     )
     root = None if _direct(channel, known) else str(message.get("thread_ts") or ts)
@@ -267,6 +277,12 @@ def said_before(edit: Envelope) -> str:
 def message_name(channel: str, message: Payload, known: Known) -> str:
     thread = message.get("thread_ts")
     return name_of(str(message["ts"]), str(thread) if thread and _direct(channel, known) else None)
+
+
+def message_link(channel: str, message: Payload, known: Known) -> str | None:
+    """The address of a message: in a thread it names the thread, of a direct message too."""
+    thread = message.get("thread_ts")
+    return link_to(known.me.url, channel, str(message["ts"]), str(thread) if thread else None)
 
 
 def _reply_to(message: Payload) -> str | None:

@@ -30,6 +30,7 @@ class Sent:
     round: str
     revision: int
     card: str | None
+    link: str | None  # of the card
     fields: dict[int, FormField]
 
     @property
@@ -73,7 +74,7 @@ def fields_of(view: Mapping[str, Any]) -> Sent:
         for n, said in found.items()
         if n in unsent or said != shown.get(n)
     }
-    return Sent(str(pinned.get("r")), int(pinned.get("v") or 0), pinned.get("m"), fields)
+    return Sent(str(pinned.get("r")), int(pinned.get("v") or 0), pinned.get("m"), pinned.get("k"), fields)
 
 
 def is_filled(view: Mapping[str, Any]) -> bool:

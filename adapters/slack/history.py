@@ -138,7 +138,8 @@ class History:
         if said.get("edited") and not await self._store.seen(said_id(me.team, channel, str(said["ts"]))):
             said.pop("edited")
         event = {**said, "type": "message", "channel": channel}
-        return {"type": "event_callback", "team_id": me.team, "event": event}
+        through = {"team_id": me.team, "enterprise_id": me.enterprise}
+        return {"type": "event_callback", "authorizations": [through], "event": event}
 
 
 def _at(ts: Any) -> int:

@@ -12,7 +12,7 @@ from adapters.slack.codec import Payload, person_of
 from adapters.slack.directory import Directory
 from adapters.slack.errors import code_of
 from adapters.slack.home import asked_by, decided_by, home_view, waiting_for
-from adapters.slack.places import PLATFORM, Known, conversation_of, permalink, person_id
+from adapters.slack.places import PLATFORM, Known, address_of, conversation_of, link_to, message_at, person_id
 from adapters.slack.roots import Roots
 from adapters.slack.workspaces import Workspace
 from bot.core.model import Person
@@ -61,7 +61,9 @@ class Homes:
             roots = {s.place.conversation: await self._roots.root_of(s.place.conversation) for s in states}
 
             def link(conversation: str, message: str | None) -> str | None:
-                return permalink(workspace.me.url, conversation, message, roots.get(conversation))
+                root = roots.get(conversation)
+                _, ts = message_at(message) if message else (None, root)
+                return ts and link_to(workspace.me.url, address_of(conversation).channel, ts, root)
 
             waiting = waiting_for(states, person, PLATFORM)
             view = home_view(waiting, asked_by(states, person), decided_by(states, person), link, self._fresh())

@@ -41,7 +41,7 @@ from bot.core.events import (
     MessageDeleted,
     MessageReceived,
 )
-from bot.ports import Handled, Store, Undeliverable
+from bot.ports import Handled, Store, Undeliverable, readable
 from bot.runner import Runner
 
 PARKED = shelf(PLATFORM)
@@ -121,7 +121,10 @@ class Intake:
     async def _take(self, body: Body) -> Ack:
         is_event = body.get("type") == "event_callback"
         team = codec.team_of(body) if is_event else acts.team_in(body)
-        workspace = await self.workspaces.of(team, _enterprise(body))
+        enterprise = codec.enterprise_of(body) if is_event else acts.enterprise_in(body)
+        workspace = await self.workspaces.of(team, enterprise or "")
+        if workspace is None and not is_event and await self._ours(acts.card_in(body)):
+            workspace = await self.workspaces.of(team)  # sent by somebody of another organisation (Slack Connect)
         if workspace is None:
             return await self._elsewhere(body, team)
         if is_event:
@@ -214,7 +217,7 @@ class Intake:
         assert isinstance(event, ButtonPressed)
         assert form is not None
         draft = await self.drafts.of(event.person.id, form.round)
-        view = round_form(form, made.place.conversation, event.ref.card, draft)
+        view = round_form(form, made.place.conversation, event.ref.card, draft, event.ref.link)
         if await self.transport.open_form(workspace, trigger, view) is not None:
             await self.transport.reply(made, Reply(text=reply.text or EXPIRED))
 
@@ -278,6 +281,10 @@ class Intake:
         log.info("payload_ignored", kind=body.get("type"), reason=why.reason)
         return {}
 
+    async def _ours(self, conversation: str | None) -> bool:
+        """Whether we have asked there. Of another installation's cards our store knows nothing."""
+        return conversation is not None and await readable(self.store, conversation) is not None
+
     async def _elsewhere(self, body: Body, team: str | None) -> Ack:
         """Of a workspace that we have no token of: nothing can be done there but to say so, where it can be seen."""
         event = body.get("event")
@@ -334,12 +341,6 @@ def _queue_of(body: Body) -> str:
 def _at_home(body: Body) -> bool:
     view = body.get("view")
     return isinstance(view, Mapping) and view.get("type") == "home"
-
-
-def _enterprise(body: Body) -> str | None:
-    enterprise = body.get("enterprise")
-    found = enterprise.get("id") if isinstance(enterprise, Mapping) else body.get("enterprise_id")
-    return str(found) if found else None
 
 
 def _kind_named(body: Body) -> str | None:

@@ -35,7 +35,9 @@ CONFIRM = "+"  # the value that confirms a statement
 View = dict[str, Any]
 
 
-def round_form(form: FormView, conversation: str, card: str | None, draft: Mapping[int, Kept]) -> View:
+def round_form(
+    form: FormView, conversation: str, card: str | None, draft: Mapping[int, Kept], link: str | None = None
+) -> View:
     """`draft`: what this person had put in before, and not sent. An answer recorded since then comes before it."""
     bases = {field.number: _base(field) for field in form.fields}
     unsent = {n: draft[n].field for n, base in bases.items() if n in draft and draft[n].base == base}
@@ -55,6 +57,7 @@ def round_form(form: FormView, conversation: str, card: str | None, draft: Mappi
         "r": form.round,
         "v": form.revision,
         "m": card,
+        "k": link,
         "b": bases,
         "d": [n for n in unsent if n in shown],
         "l": [n for n, said in unsent.items() if n in shown and said.left],

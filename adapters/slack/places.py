@@ -95,17 +95,18 @@ def message_at(name: str) -> tuple[str | None, str | None]:
     return (thread or None, ts) if TS.fullmatch(ts) else (None, None)
 
 
+def link_to(url: str, channel: str, ts: str, thread: str | None) -> str | None:
+    """The address of a message, as chat.getPermalink gives it: docs.slack.dev/reference/methods/chat.getPermalink.
+
+    Made here, since the call would cost one more for each message. `url` is the workspace's, as auth.test tells it.
+    """
+    if not url.startswith("https://") or not TS.fullmatch(ts):
+        return None
+    place = f"{url.rstrip('/')}/archives/{channel}/p{ts.replace('.', '')}"
+    return place if thread is None or thread == ts else f"{place}?thread_ts={thread}&cid={channel}"
+
+
 def order_of(ts: str) -> int:
     """Microseconds as a whole number: a float would lose the last digits."""
     seconds, _, micros = ts.partition(".")
     return int(seconds) * 1_000_000 + int((micros + "000000")[:6])
-
-
-def permalink(url: str, conversation: str, message: str | None, root: str | None) -> str | None:
-    """A message's address: https://slack.com/help/articles/203274767."""
-    address = address_of(conversation)
-    _, ts = message_at(message) if message else (None, root)
-    if not url or not ts:
-        return None
-    place = f"{url.rstrip('/')}/archives/{address.channel}/p{ts.replace('.', '')}"
-    return place if root is None or root == ts else f"{place}?thread_ts={root}&cid={address.channel}"

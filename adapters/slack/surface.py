@@ -104,16 +104,16 @@ async def connect(keys: Keys, clock: Clock) -> SlackConnection:
                 await clock.sleep(wait or min(LONGEST_PAUSE, 2.0 ** min(failures, 6) / 2))
                 continue
             app = await _app_id(client, str(who.get("bot_id") or ""))
+            org_wide = bool(who.get("is_enterprise_install"))
             me = Me(
                 team=str(who.get("team_id") or who.get("enterprise_id") or ""),
                 user=str(who.get("user_id") or ""),
                 bot=str(who.get("bot_id") or ""),
                 app=app,
                 name=str(who.get("user") or "askfirst"),
-                enterprise=who.get("enterprise_id"),
+                enterprise=who.get("enterprise_id") or (who.get("team_id") if org_wide else None),
                 url=str(who.get("url") or ""),
             )
-            org_wide = bool(who.get("is_enterprise_install"))
             return SlackConnection(keys, session, Workspace(client, me), org_wide=org_wide)
     except BaseException:
         await session.close()

@@ -16,7 +16,7 @@ from adapters.interrupted import Interrupted
 from adapters.slack.directory import Directory
 from adapters.slack.errors import Cure, code_of, cure_of, named
 from adapters.slack.modal import View
-from adapters.slack.places import PLATFORM, Address, address_of, message_at, name_of, order_of, permalink, user_of
+from adapters.slack.places import PLATFORM, Address, address_of, link_to, message_at, name_of, order_of, user_of
 from adapters.slack.reach import LEFT
 from adapters.slack.render import Part, Rendered, brief, render
 from adapters.slack.roots import Roots
@@ -149,7 +149,9 @@ class SlackTransport:
         return address, workspace
 
     async def _link(self, workspace: Workspace, conversation: str, message: str) -> str | None:
-        return permalink(workspace.me.url, conversation, message, await self._roots.root_of(conversation))
+        _, ts = message_at(message)
+        root = await self._roots.root_of(conversation)
+        return ts and link_to(workspace.me.url, address_of(conversation).channel, ts, root)
 
     async def _where(self, conversation: str, address: Address, reply_to: str | None) -> _Where:
         if address.root is not None:

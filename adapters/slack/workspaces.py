@@ -23,24 +23,28 @@ class Workspace:
 
 class Workspaces(Protocol):
     async def of(self, team: str | None, enterprise: str | None = None) -> Workspace | None:
-        """The workspace of a payload or a conversation; None where the app is not installed."""
+        """The workspace of a payload or a conversation; None where the app is not installed.
+
+        `enterprise` is the organisation that a payload names, "" for none. A conversation of ours names none.
+        """
         ...
 
 
 class OneWorkspace:
     """Installed by a token: the token's workspace, which auth.test names, and no other. A token of an organisation
-    is good for each of its workspaces."""
+    is good for each of its workspaces, and for those of no other: they have the same signing secret and sockets."""
 
     def __init__(self, workspace: Workspace, *, org_wide: bool = False) -> None:
         self._workspace = workspace
         self._org_wide = org_wide
 
-    async def of(self, team: str | None, enterprise: str | None = None) -> Workspace | None:  # noqa: ARG002
+    async def of(self, team: str | None, enterprise: str | None = None) -> Workspace | None:
+        me = self._workspace.me
         if not self._org_wide:
-            return self._workspace if team in (None, self._workspace.me.team) else None
-        if team is None:
+            return self._workspace if team in (None, me.team) else None
+        if team is None or enterprise not in (None, me.enterprise):
             return None
-        return replace(self._workspace, me=replace(self._workspace.me, team=team))
+        return replace(self._workspace, me=replace(me, team=team))
 
 
 def http_session(factory: Callable[[], aiohttp.BaseConnector] | None = None) -> aiohttp.ClientSession:

@@ -94,7 +94,7 @@ def _message(message: Message, me: Me) -> Envelope | Ignored:
         ref=MessageRef(
             id=_name(message, me),
             quote=content.text or content.unreadable or ", ".join(m.name for m in content.materials),
-            link=message.link,
+            link=_link(message),
         ),
         materials=content.materials,
         reply_to=_reply_to(message, me),
@@ -132,7 +132,7 @@ def _channel(message: Message, me: Me) -> Envelope | Ignored:
         event=MessageReceived(
             person=_sender(message),
             text=text,
-            ref=MessageRef(id=_name(message, me), quote=text, link=message.link),
+            ref=MessageRef(id=_name(message, me), quote=text, link=_link(message)),
             addressed=True,
             decoded=True,
         ),
@@ -163,7 +163,7 @@ def _edited(message: Message, me: Me) -> Envelope | Ignored:
             person=_sender(message),
             message=name,
             text=text,
-            ref=MessageRef(id=name, quote=written, link=message.link),
+            ref=MessageRef(id=name, quote=written, link=_link(message)),
             decoded=True,
         ),
     )
@@ -221,6 +221,20 @@ def _place(chat: Chat, topic: int | None, me: Me) -> Place:
 
 def _name(message: MaybeInaccessibleMessage, me: Me) -> str:
     return name_of(message.chat.id, message.message_id, me.first)
+
+
+def _link(message: MaybeInaccessibleMessage) -> str | None:
+    """The address of a message: core.telegram.org/api/links#message-links. Private chats and basic groups have none.
+
+    `Message.link` makes the same, but `?thread=None` of a reply outside a thread, and none for a stub (b10).
+    """
+    chat = message.chat
+    if chat.type not in (Chat.SUPERGROUP, Chat.CHANNEL):
+        return None
+    name = chat.username or f"c/{str(chat.id).removeprefix('-100')}"
+    at = f"https://t.me/{name}/{message.message_id}"
+    topic = _topic(message) if isinstance(message, Message) else None  # a stub does not tell it
+    return at if topic is None else f"{at}?thread={topic}"
 
 
 def _act(message: Message, me: Me) -> str:
@@ -323,7 +337,7 @@ def _pressed(query: CallbackQuery, me: Me) -> Envelope | Ignored:
             ref=MessageRef(
                 id=query.id,
                 quote=label or token,
-                link=message.link if isinstance(message, Message) else None,
+                link=_link(message),
                 card=_name(message, me),
             ),
         ),

@@ -10,7 +10,6 @@ from typing import TextIO
 
 import typer
 
-from bot.core.codec import encode_state
 from bot.core.state import Conversation
 from config.settings import Settings
 from storage import named, open_store, readers
@@ -105,7 +104,7 @@ async def replay_session(settings: Settings, session: str, as_json: bool) -> int
             follows = passed_over(state, event.envelope, OUR_MISTAKE) if failed else step(state, event.envelope, book)
             state = follows.state
             events += 1
-    same = stored is not None and state is not None and encode_state(stored) == encode_state(state)
+    same = stored is not None and stored == state
     if as_json:
         typer.echo(json.dumps({"session": session, "conversation": conversation, "events": events, "same": same}))
     else:

@@ -25,14 +25,19 @@ def reference(ref: MessageRef) -> str:
     """A reference as one line: the platform's id, the link where there is one, what was said or pressed (CA-2)."""
     if ref.verbatim is not None:
         return ref.verbatim
-    where = ref.id if ref.link is None else f"{ref.id} <{ref.link}>"
-    act = f'{where}: "{ref.quote}"' if ref.card is None else f'{where} on {ref.card}: pressed "{ref.quote}"'
+    act = f'{found_at(ref)}: "{ref.quote}"' if ref.card is None else f'{found_at(ref)}: pressed "{ref.quote}"'
     return act if ref.deleted_at is None else f"{act} (message deleted {iso(ref.deleted_at)})"
+
+
+def found_at(ref: MessageRef) -> str:
+    """Where somebody finds it again. The link of an act without a message is its card's."""
+    act = ref.id if ref.link is None else f"{ref.id} <{ref.link}>"
+    return act if ref.card is None else f"{act} on {ref.card}"
 
 
 def confirmed(act: MessageRef, first: MessageRef) -> MessageRef:
     """The reference of a confirmed reading: the confirmation, quoting both messages."""
-    quoted = f'{act.quote}", confirming {first.id}: "{first.quote}'
+    quoted = f'{act.quote}", confirming {found_at(first)}: "{first.quote}'
     return act.model_copy(update={"quote": quoted, "confirms": first.id})
 
 

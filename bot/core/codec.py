@@ -1,6 +1,7 @@
 """The JSON form of everything that is stored, and the way up from older versions.
 
-Absent keys mean None or the default, so a field added with a default needs no new version. A change of meaning
+Absent keys mean None or the default, so a field added with a default needs no new version, as long as the program
+before may go on without knowing it: it passes on what it does not know (`bot.core.passed_on`). A change of meaning
 does: raise `state.SCHEMA` and add the step to `UPCASTS`. People are mid-conversation across deploys.
 """
 
@@ -17,6 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 from bot.core.effects import Redraw, Say
 from bot.core.events import Envelope
 from bot.core.model import Model
+from bot.core.passed_on import as_data, holds_unknown, read
 from bot.core.state import SCHEMA, Conversation, Round, Session
 
 _OUT: TypeAdapter[Say | Redraw] = TypeAdapter(Say | Redraw)
@@ -78,6 +80,10 @@ def encode_state(state: Conversation) -> str:
 
 def write_state(state: Conversation, known: Parts = NOTHING) -> Written:
     """As `encode_state`. `known` are the parts of the state before: a step leaves most of them as they are."""
+    if holds_unknown(state):
+        text = json_of(as_data(state))
+        text.encode()  # which says whether it can be stored, as `_made` does
+        return Written(text, NOTHING, (text,))
     parts: dict[int, tuple[Model, str]] = {}
     new: list[str] = []
     return Written(_made(state, known, parts, new), parts, new)
@@ -107,9 +113,17 @@ def _json(value: Model) -> str:
     return value.__pydantic_serializer__.to_json(value, exclude_none=True).decode()
 
 
+def json_of(data: dict[str, Any]) -> str:
+    """The JSON of what `as_data` gives."""
+    return json.dumps(data, separators=(",", ":"), ensure_ascii=False)
+
+
 def decode_state(text: str) -> Conversation:
     if f'"schema_version":{SCHEMA},' in text[:40]:  # the common case, without a second pass over the text
-        return _known(lambda: Conversation.model_validate_json(text))
+        try:
+            return Conversation.model_validate_json(text)
+        except ValidationError:
+            return _known(text)
     try:
         raw: dict[str, Any] = json.loads(text)
         version = raw.get("schema_version", 0)
@@ -127,17 +141,17 @@ def decode_state(text: str) -> Conversation:
             raw["schema_version"] = version
     except (LookupError, TypeError, ValueError, AttributeError):
         raise UnreadableState("what is stored of this conversation is damaged. It was left as it is.") from None
-    return _known(lambda: Conversation.model_validate(raw))
+    return _known(raw)
 
 
-def _known(read: Callable[[], Conversation]) -> Conversation:
-    """Refuse what this version has no place for: to write the state back without it would lose it.
+def _known(stored: str | dict[str, Any]) -> Conversation:
+    """What a newer version has added is passed on. A kind of thing that this one does not know is refused.
 
     While a new version is being brought in, both are at work on one database. The event is not taken, so it is
     delivered again, until it comes to a worker of the newer version.
     """
     try:
-        return read()
+        return read(stored)
     except ValidationError as error:
         where = sorted({".".join(map(str, problem["loc"])) for problem in error.errors(include_input=False)})
         raise NewerState(
@@ -151,7 +165,8 @@ def encode_envelope(envelope: Envelope) -> str:
 
 
 def decode_envelope(text: str) -> Envelope:
-    return Envelope.model_validate_json(text)
+    """What a newer version has noted of the event, and this one's adapter would not have, is left out."""
+    return Envelope.model_validate_json(text, extra="ignore")
 
 
 def encode_effect(effect: Say | Redraw) -> str:

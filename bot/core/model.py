@@ -21,9 +21,23 @@ _private = BaseModel.__dict__["__pydantic_private__"].__set__
 
 
 class Model(BaseModel):
-    """A frozen value. Unknown keys are refused: a typo in stored data must not pass in silence."""
+    """A frozen value. Unknown keys are refused, but where a state is read that a newer program has written.
+
+    What such a program has added (`bot.core.passed_on`) goes along in copies, and makes no two values differ.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        mine, theirs = self.__dict__, other.__dict__
+        if mine == theirs:
+            return True
+        fields = type(self).model_fields
+        if mine.keys() == theirs.keys() == fields.keys():
+            return False
+        return all(mine[name] == theirs[name] for name in fields)  # one of them keeps something worked out as well
 
     @classmethod
     def made_of(cls, fields: dict[str, Any]) -> Self:
@@ -42,9 +56,19 @@ class Model(BaseModel):
         copied = _new(type(self))
         _fields(copied, {**self.__dict__, **changed})
         _fields_set(copied, self.__pydantic_fields_set__.union(changed))
-        _extra(copied, None)
+        _extra(copied, self.__pydantic_extra__)
         _private(copied, None)
         return copied
+
+
+def unknown(value: Model) -> Mapping[str, Any] | None:
+    """What was read with a value that this program does not know. None: it was read as one that is known whole."""
+    return value.__pydantic_extra__
+
+
+def without_unknown(value: Model) -> None:
+    """For a value that has just been read, and nobody else has."""
+    _extra(value, None)
 
 
 # -- people and places ---------------------------------------------------------------------------------------

@@ -14,7 +14,9 @@ from typing import Any, get_args
 import pytest
 
 from bot.core.capture import exported as exported_by_the_core
+from bot.core.capture import reference
 from bot.core.effects import Clarification
+from bot.core.model import MessageRef
 from storage import open_store
 from storage.export import FIELDS, Format, export
 from storage.marks import marked
@@ -109,6 +111,24 @@ async def test_markdown_tables_hold_whatever_is_in_them(store: RecordStore) -> N
     assert r'| chosen_text | say "hi", then; go<br>second line \| with a pipe |' in text
     assert r"␛\[1A␛\[2K✔ audit verified␍31mred ⟨U+009B⟩2J" in text
     assert "| options | A: SQLite file (simple)<br>B: Postgres server (many writers) \\[recommended\\]<br>" in text
+
+
+LINK = "https://acme.slack.com/archives/C1/p1700000000000100?thread_ts=1700000000.000000&cid=C1"
+LINKED = {
+    MessageRef(id="17.1", quote="1: B", link=LINK): f'17.1 <{LINK}>: "1: B"',
+    MessageRef(id="T:U:a_1", quote="B", link=LINK, card="17.0"): f'T:U:a\\_1 <{LINK}> on 17.0: pressed "B"',
+    MessageRef(id="17.1", quote="see <https://a.example>"): r'17.1: "see \<https://a.example\>"',
+    MessageRef(id="17.1", quote="1|B <b>", link=LINK): rf'17.1 <{LINK}>: "1\|B \<b\>"',
+    MessageRef(id="17.1", quote="B", link="https://a.example/>|<x"): r'17.1 \<https://a.example/\>\|\<x\>: "B"',
+}
+
+
+@pytest.mark.parametrize("ref", LINKED, ids=lambda ref: f"{ref.id} {ref.quote}")
+async def test_the_link_of_a_reference_can_be_followed_in_markdown(store: RecordStore, ref: MessageRef) -> None:
+    """CA-2: as the core writes it; addresses in a person's own words stay words."""
+    await record(store, clarification(user_message_ref=reference(ref)))
+    assert f"| user_message_ref | {LINKED[ref]} |\n" in await exported(store, "md")
+    assert json.loads(await exported(store, "json"))[0]["user_message_ref"] == reference(ref)
 
 
 async def test_json_is_harmless_in_a_terminal(store: RecordStore) -> None:

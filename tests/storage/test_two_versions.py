@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from bot.core import codec
-from bot.core.codec import NewerState, UnreadableState, decode_state, encode_state
+from bot.core.codec import (
+    NewerState,
+    UnreadableState,
+    decode_envelope,
+    decode_state,
+    encode_envelope,
+    encode_state,
+)
+from bot.core.model import Model
 from bot.core.state import SCHEMA, Conversation
 from bot.ports import StaleRevision
 from bot.runner import Runner
@@ -63,28 +72,62 @@ async def stored(store: RecordStore) -> str:
     return str((await raw(store.target.dsn, "SELECT state FROM conversation"))[0]["state"])  # type: ignore[attr-defined]
 
 
-async def test_the_older_version_does_not_write_over_what_it_can_not_read(store: RecordStore) -> None:
-    """It still has the conversation in memory from before, and hears an answer."""
+UNKNOWN = {"forwards": [{"name": "f", "place": ROOM, "event": {"kind": "dreamt"}}]}  # a kind of event
+
+
+async def test_any_worker_serves_what_the_newer_version_has_written(store: RecordStore) -> None:
+    """In turns: the older one has the conversation in memory from before, and hears an answer after the newer one."""
     await store.commit(commit("e1"))
     assert await store.load(ROOM) == state(1)
-    await written_by_the_newer(store, 2, mood="curious")
+    place = {**json.loads(encode_state(state(2)))["place"], "floor": 3}
+    await written_by_the_newer(store, 2, mood="curious", place=place)
     with pytest.raises(StaleRevision):
         await store.commit(commit("e2", 1))
     runner = Runner(store, toy, ManualClock(auto=True))
-    with pytest.raises(NewerState, match=r"can not read \(mood\).*left as it is.*Upgrade"):
+    for revision, words in enumerate(("1: B", "2: A"), start=3):
+        assert (await runner.handle(said(words, conversation=ROOM))).outcome == "accepted"
+        left = json.loads(await stored(store))
+        assert (left["mood"], left["place"]["floor"], left["revision"]) == ("curious", 3, revision)
+    again = await open_store(str(store.path) if isinstance(store, SqliteStore) else store.target.dsn)  # type: ignore[attr-defined]
+    try:
+        assert await again.load(ROOM) == await store.load(ROOM)
+    finally:
+        await again.close()
+
+
+async def test_what_can_not_be_stored_is_cleaned_and_the_rest_passed_on(store: RecordStore) -> None:
+    await store.commit(commit("e1"))
+    await written_by_the_newer(store, 2, mood="curious")
+    known = decode_state(await stored(store))
+    following = known.model_copy(update={"revision": 3, "refused": ("nul \0", "half \ud800")})
+    await store.commit(dataclasses.replace(commit("e3", 2), state=following))
+    left = json.loads(await stored(store))
+    assert (left["mood"], left["refused"]) == ("curious", ["nul \ufffd", "half \ufffd"])
+    assert await store.load(ROOM) == known.model_copy(
+        update={"revision": 3, "refused": ("nul \ufffd", "half \ufffd")}
+    )
+
+
+async def test_the_older_version_does_not_write_over_what_it_can_not_read(store: RecordStore) -> None:
+    await store.commit(commit("e1"))
+    await written_by_the_newer(store, 2, **UNKNOWN)
+    with pytest.raises(StaleRevision):
+        await store.commit(commit("e2", 1))
+    runner = Runner(store, toy, ManualClock(auto=True))
+    with pytest.raises(NewerState, match=r"can not read \(forwards.*\).*left as it is.*Upgrade"):
         await runner.handle(said("1: B", conversation=ROOM))  # not taken: the platform delivers it again
-    assert json.loads(await stored(store))["mood"] == "curious"
+    assert json.loads(await stored(store))["forwards"] == UNKNOWN["forwards"]
     assert await store.seen(f"{ROOM}:1: B") is False
 
 
 async def test_only_that_place_is_held_up(store: RecordStore) -> None:
     await store.commit(commit("e1"))
-    await written_by_the_newer(store, 2, mood="curious")
+    await written_by_the_newer(store, 2, **UNKNOWN)
     runner = Runner(store, toy, ManualClock(auto=True))
     assert (await runner.handle(said("hello", conversation="test:2"))).outcome == "accepted"
 
 
-@pytest.mark.parametrize("damage", [{"mood": "curious"}, {"sessions": "gone"}, {"schema_version": -1}, None])
+@pytest.mark.parametrize("damage", [UNKNOWN, {"sessions": "gone"}, {"schema_version": -1}, None])
 async def test_how_things_stand_is_said_all_the_same(store: RecordStore, damage: dict[str, Any] | None) -> None:
     """b38 CH-3: what is wrong and what is kept. The row stays as it is, and its timer holds up no other one."""
     await store.commit(commit("e1", timers_set=(("grace:s", START),)))
@@ -141,6 +184,42 @@ def test_the_older_version_refuses_a_newer_form() -> None:
     newer = encode_state(state(1)).replace(f'"schema_version":{SCHEMA}', f'"schema_version":{SCHEMA + 1}')
     with pytest.raises(NewerState, match=f"stored in form {SCHEMA + 1}; this program knows up to {SCHEMA}"):
         decode_state(newer)
+
+
+FIELDS = Path(__file__).parent / "stored_fields.json"
+
+
+def test_each_new_field_of_a_state_is_decided_on() -> None:
+    """A worker of the version before passes on unread what it does not know. May it decide without knowing it?
+
+    If it may, the field is added to the list. If it must not (it says that an answer no longer counts, or who may
+    answer), `state.SCHEMA` is raised with it, so that the older worker leaves the conversation alone.
+    """
+    found = {name: sorted(fields) for name, fields in sorted(reachable(Conversation).items())}
+    listed = json.loads(FIELDS.read_text("utf-8"))
+    assert {"form": SCHEMA, "fields": found} == listed
+
+
+def reachable(begin: type[Model]) -> dict[str, set[str]]:
+    """The fields of every kind of value that a state may hold."""
+    found: dict[str, set[str]] = {}
+    waiting: list[Any] = [begin]
+    while waiting:
+        kind = waiting.pop()
+        if isinstance(kind, type) and issubclass(kind, Model):
+            if kind.__name__ not in found:
+                found[kind.__name__] = set(kind.model_fields)
+                waiting.extend(field.annotation for field in kind.model_fields.values())
+        else:
+            waiting.extend(get_args(kind))
+    return found
+
+
+def test_what_a_newer_version_has_noted_of_an_event_is_left_out() -> None:
+    envelope = said("1: B", conversation=ROOM)
+    raw_envelope = json.loads(encode_envelope(envelope))
+    raw_envelope["event"]["person"]["pronouns"] = "they"
+    assert decode_envelope(json.dumps({**raw_envelope, "weather": "fine"})) == envelope
 
 
 def test_a_field_added_with_a_default_needs_no_new_form() -> None:

@@ -21,7 +21,7 @@ from tests.transcripts.script import read
 
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)")
 REFERENCE = re.compile(
-    r'(?P<id>.+?)(?: <[^<>]+>)?(?: on (?P<card>.+?))?: (?P<pressed>pressed )?"(?P<quote>.*)"', re.DOTALL
+    r'(?P<id>.+?)(?: <[^<>]+>)?(?: on (?P<card>.+?))?(?:: (?P<pressed>pressed )?"(?P<quote>.*)")?', re.DOTALL
 )
 PEOPLE = ("answered_by", "requester", "raised_by", "by", "actor", "reconfirmed_by")
 REFERENCES = ("user_message_ref", "request_ref", "reconfirmed_ref")
@@ -88,10 +88,11 @@ class Neutral:
     def reference(self, value: str) -> str:
         """An act has its own id: a message, or a press; the words stay, where the phone has room for them."""
         found = REFERENCE.fullmatch(value)
-        if found is None:  # some entries name the message alone
-            return self.nth("act", value)
-        words = found["quote"][:1] if found["pressed"] else found["quote"]
-        return f'{self.nth("act", found["id"])}{" on a card" if found["card"] else ""}: "{words}"'
+        assert found is not None
+        act = f"{self.nth('act', found['id'])}{' on a card' if found['card'] else ''}"
+        if found["quote"] is None:  # some entries name the message alone
+            return act
+        return f'{act}: "{found["quote"][:1] if found["pressed"] else found["quote"]}"'
 
 
 @functools.cache

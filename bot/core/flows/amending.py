@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from bot.core import document_view, scope, view
+from bot.core.capture import found_at
 from bot.core.flows import disputing, handover, intake, recording
 from bot.core.model import Answer, MessageRef, Person
 from bot.core.replies.reading import ItemReading, Reading
@@ -112,7 +113,7 @@ def decide(turn: Turn, ask: Amend, choice: str, person: Person, proof: MessageRe
         )
         return
     if choice != "y":
-        turn.audit("answer.confirmation_declined", session, person, round_, user_message_ref=proof.id)
+        turn.audit("answer.confirmation_declined", session, person, round_, user_message_ref=found_at(proof))
         turn.tell("Left as it was.", session=session, round_=round_)
         return
     lines = []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 from bot.core import view
-from bot.core.capture import confirmed, quote
+from bot.core.capture import confirmed, found_at, quote
 from bot.core.flows import amending, disputing, intake, numbered, opening, recording, replying, several, spec_ways
 from bot.core.flows.words import words_of, yes_or_no
 from bot.core.model import Answer, MessageRef, Person
@@ -91,7 +91,7 @@ def _reading(turn: Turn, ask: TakeReading, choice: str, person: Person, proof: M
         turn.tell(view.over(session, round_), session=session, round_=round_, see=see)
         return
     if choice == "n":
-        turn.audit("answer.confirmation_declined", session, person, round_, user_message_ref=proof.id)
+        turn.audit("answer.confirmation_declined", session, person, round_, user_message_ref=found_at(proof))
         turn.tell(
             "Nothing recorded.",
             view.still_open(round_, turn.policy(session).bulk_accept),
@@ -154,7 +154,7 @@ def _conflict(turn: Turn, ask: SettleConflict, choice: str, person: Person, proo
         round_,
         number=item.number,
         switched=switched,
-        user_message_ref=proof.id,
+        user_message_ref=found_at(proof),
     )
     done = recording.Recorded()
     if switched:
@@ -162,7 +162,7 @@ def _conflict(turn: Turn, ask: SettleConflict, choice: str, person: Person, proo
         fresh = round_.item(item.number)
         assert fresh is not None
         event = "answer.amended" if session.stage.kind == "ended" else "answer.replaced"
-        both = f'{rival.ref.quote}", settled by {proof.id}: "{person.name} chose it'
+        both = f'{rival.ref.quote}", settled by {found_at(proof)}: "{person.name} chose it'
         settled = rival.model_copy(update={"ref": rival.ref.model_copy(update={"quote": both})})
         session, round_ = recording.resolve(turn, session, round_, fresh, settled, event)
         done.replaced.append(f"{item.number} was {was}, is now {view.answer_words(item.question, rival)}.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.core import view
 from bot.core.audit import human
-from bot.core.capture import audit_of, clarification
+from bot.core.capture import audit_of, clarification, found_at, reference
 from bot.core.effects import Audit
 from bot.core.model import Answer, MessageRef
 from bot.core.state import Item, Round, Session
@@ -35,7 +35,7 @@ def conflict(turn: Turn, session: Session, round_: Round, item: Item, answer: An
                     "clarification_of": item.clarification,
                     "chosen": answer.chosen,
                     "chosen_text": answer.text,
-                    "user_message_ref": f'{answer.ref.id}: "{answer.ref.quote}"',
+                    "user_message_ref": reference(answer.ref),
                 },
             }
         )
@@ -109,7 +109,7 @@ def settled(turn: Turn, session: Session, round_: Round, item: Item, answer: Ans
             session=session.id,
             phase=round_.phase,
             actor=human(answer.by),
-            details={"number": item.number, "chosen": answer.chosen, "user_message_ref": answer.ref.id},
+            details={"number": item.number, "chosen": answer.chosen, "user_message_ref": found_at(answer.ref)},
         )
     )
     return turn.put_round(session, round_), round_, item

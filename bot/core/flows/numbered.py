@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.core import view
-from bot.core.capture import quote
+from bot.core.capture import found_at, quote
 from bot.core.events import MessageReceived
 from bot.core.flows import changing_closed, intake, replying, several
 from bot.core.flows.uttered import Utterance
@@ -95,7 +95,7 @@ def _which(turn: Turn, session: Session, round_: Round, utterance: Utterance, sa
     asked = f"“{quote(utterance.text)}”: {others} can be an intake here, and a question of {round_.title} too."
     numbers = ", ".join(str(named.number) for named in said.named)
     many = len(said.named) > 1
-    turn.audit("answer.confirmation_asked", session, person, round_, user_message_ref=ref.id, words=ref.quote)
+    turn.audit("answer.confirmation_asked", session, person, round_, user_message_ref=found_at(ref), words=ref.quote)
     turn.ask(
         PickNumber(text=utterance.text, session=session.id, round=round_.id, revision=round_.revision),
         person,

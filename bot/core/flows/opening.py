@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from bot.core import view
-from bot.core.capture import quote
+from bot.core.capture import found_at, quote, reference
 from bot.core.circle import entry
 from bot.core.effects import Block, Button, Message
 from bot.core.events import MessageReceived
@@ -56,7 +56,7 @@ def first_message(
         by=verdict.by,
         phases=list(verdict.phases),
         near_miss=verdict.near_miss,
-        user_message_ref=ref.id,
+        user_message_ref=found_at(ref),
     )
     return session
 
@@ -83,7 +83,7 @@ def _open(turn: Turn, person: Person, text: str, verdict: Verdict, ref: MessageR
     )
     turn.set(active=session.id, counted=number)
     named: dict[str, Any] = {"named": list(session.participants)} if session.participants else {}
-    turn.audit("session.opened", session, person, user_message_ref=ref.id, words=ref.quote, **named)
+    turn.audit("session.opened", session, person, user_message_ref=found_at(ref), words=ref.quote, **named)
     return turn.put(session)
 
 
@@ -140,7 +140,7 @@ def _routed(turn: Turn, session: Session, verdict: Verdict, ref: MessageRef, pol
         by=verdict.by,
         words=verdict.trigger,
         direct_mode=verdict.direct_mode,
-        user_message_ref=f'{ref.id}: "{ref.quote}"',
+        user_message_ref=reference(ref),
     )
     return session
 
@@ -458,7 +458,7 @@ def something_else(turn: Turn, session: Session, person: Person, ref: MessageRef
         round_ = round_.model_copy(update={"items": items, "closed_at": turn.at})
         session = turn.put_round(session, round_)
         turn.redraw(round_.card, view.round_card(session, round_, bulk=False), session, round_)
-    turn.audit("route.reopened", session, person, workflow=session.workflow, user_message_ref=ref.id)
+    turn.audit("route.reopened", session, person, workflow=session.workflow, user_message_ref=found_at(ref))
     turn.drop_pending(session=session.id)
     if not handed:
         session = turn.put(session, stage=Ended(how="replaced", at=turn.at))

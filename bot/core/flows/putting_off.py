@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Any
 
 from bot.core import view
+from bot.core.capture import found_at
 from bot.core.events import ButtonPressed, MessageReceived
 from bot.core.flows import hours, replying
 from bot.core.flows.words import pleasantry, puts_off
@@ -168,7 +169,14 @@ def keep(
     session = turn.put(session, put_off=(*others, kept))
     told: dict[str, Any] = {} if at is None else {"at": at.isoformat(), "zone": zone.name}
     turn.audit(
-        "answer.put_off", session, person, round_, until=wish.words, user_message_ref=ref.id, words=ref.quote, **told
+        "answer.put_off",
+        session,
+        person,
+        round_,
+        until=wish.words,
+        user_message_ref=found_at(ref),
+        words=ref.quote,
+        **told,
     )
     open_ = view.still_open(round_, turn.policy(session).bulk_accept) if round_ and round_.open_items else ""
     if moment is None or at is None:
@@ -246,7 +254,7 @@ def stop(turn: Turn, session: Session, round_: Round | None, person: Person, ref
         muted=True,
     )
     session = turn.put(session, put_off=left or None, reminded=muted)
-    turn.audit("reminder.stopped", session, person, round_, user_message_ref=ref.id, words=ref.quote)
+    turn.audit("reminder.stopped", session, person, round_, user_message_ref=found_at(ref), words=ref.quote)
     if not isinstance(turn.envelope.event, ButtonPressed):  # a tap has its notice
         words = "No more reminders of this one. It stays open, and nothing expires; /status shows it."
         turn.tell(words, session=session, round_=round_)

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bot.core import view
-from bot.core.capture import audit_of, clarification, clarification_id
+from bot.core.capture import audit_of, clarification, clarification_id, found_at, reference
 from bot.core.effects import Audit, Clarification
 from bot.core.flows import disputing
 from bot.core.flows.disputing import same
@@ -203,7 +203,7 @@ def record(
             count=len(bulk),
             items=bulk,
             revision=round_.revision,
-            user_message_ref=f'{ref.id}: "{ref.quote}"',
+            user_message_ref=reference(ref),
         )
     return session, round_, done
 
@@ -265,6 +265,6 @@ def _skip(
     )
     round_ = round_.model_copy(update={"items": items})
     session = turn.put_round(session, round_)
-    turn.audit("answer.skipped", session, person, round_, question=item.question.id, user_message_ref=ref.id)
+    turn.audit("answer.skipped", session, person, round_, question=item.question.id, user_message_ref=found_at(ref))
     done.lines.append(f"{item.number} is left open on purpose.")
     return session, round_

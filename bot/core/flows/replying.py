@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from bot.core import view
-from bot.core.capture import quote
+from bot.core.capture import found_at, quote
 from bot.core.circle import entry
 from bot.core.effects import Message, Span
 from bot.core.elsewhere import held
@@ -200,7 +200,7 @@ def confirm(
     if reading.kind != "needs_confirmation":
         problems = []  # already in the echo
     ask = TakeReading(session=session.id, round=round_.id, revision=round_.revision, proposals=proposals)
-    turn.audit("answer.confirmation_asked", session, person, round_, user_message_ref=ref.id, words=ref.quote)
+    turn.audit("answer.confirmation_asked", session, person, round_, user_message_ref=found_at(ref), words=ref.quote)
     if len(proposals) == 1:
         words = proposal_words(round_, proposals[0])
         asked = (
@@ -295,7 +295,12 @@ def force_quit(turn: Turn, session: Session, round_: Round, person: Person, ref:
     round_ = round_.model_copy(update={"items": items})
     session = turn.put_round(session, round_, assumptions=(*session.assumptions, *assumed))
     turn.audit(
-        "answer.force_quit", session, person, round_, questions=[i.question.id for i in left], user_message_ref=ref.id
+        "answer.force_quit",
+        session,
+        person,
+        round_,
+        questions=[i.question.id for i in left],
+        user_message_ref=found_at(ref),
     )
     intake.show_card(turn, session, round_)
     return intake.close(turn, session, round_)
@@ -329,12 +334,14 @@ def _delegate(
     absent = event.absent if isinstance(event, MessageReceived) else {}
     if len(ids) == 1 and (why := absent.get(ids[0])) and not (why == "outside" and turn.settings.outsiders):
         turn.outcome, turn.reason = "refused", f"they can not answer: {why}"
-        turn.audit("access.answer_refused", session, person, round_, to=ids[0], reason=why, user_message_ref=ref.id)
+        turn.audit(
+            "access.answer_refused", session, person, round_, to=ids[0], reason=why, user_message_ref=found_at(ref)
+        )
         turn.tell(f"{name} {ABSENT[why]} Name somebody else: @name please.", session=session, round_=round_)
         return session
     asked = dict.fromkeys((*session.participants, who, *ids))
     session = turn.put(session, participants=tuple(asked))
-    turn.audit("answer.delegated", session, person, round_, to=who, words=ref.quote, user_message_ref=ref.id)
+    turn.audit("answer.delegated", session, person, round_, to=who, words=ref.quote, user_message_ref=found_at(ref))
     asked_now = Span(text=name, person=ids[0] if len(ids) == 1 else None)  # told, where the platform can (CH-6)
     words = (
         view.text(asked_now, ": these questions are yours to answer too, if you will; just reply to the card."),

@@ -8,7 +8,7 @@ this step; what is meant for rounds elsewhere is forwarded, and decided in a ste
 from __future__ import annotations
 
 from bot.core import view
-from bot.core.capture import quote
+from bot.core.capture import found_at, quote
 from bot.core.elsewhere import OpenQuestion, OpenRound
 from bot.core.events import Forwarded
 from bot.core.flows import intake, recording, replying
@@ -130,7 +130,7 @@ def _sum_up(turn: Turn, found: Found, means: list[Meant], person: Person, ref: M
         None,
         person,
         rounds=[f"{m.round} revision {m.revision}" for m in decided],
-        user_message_ref=ref.id,
+        user_message_ref=found_at(ref),
         words=ref.quote,
     )
     count = "1 intake" if len(decided) == 1 else f"{len(decided)} intakes"
@@ -182,7 +182,7 @@ def decide(turn: Turn, ask: TakeSeveral, choice: str, person: Person, proof: Mes
             None,
             person,
             rounds=[m.round for m in ask.rounds],
-            user_message_ref=proof.id,
+            user_message_ref=found_at(proof),
         )
         turn.tell("Nothing recorded.")
         return

@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
+from bot.core.capture import reference
 from bot.core.effects import Audit, Clarification
 from bot.core.events import RaisedSignal, SignalsRaised, SpecImported
 from bot.core.gate import check, of_record
+from bot.core.model import MessageRef
 from bot.core.spec_evidence import gate_of
 from bot.core.spec_file import Document, read
 from bot.core.spec_record import markdown, spec_state
@@ -90,6 +92,22 @@ def test_a_round_trip_keeps_every_decision_and_every_gate() -> None:
         assert gate_of(again.session, number).open == gate_of(talk.session, number).open
     again.ana("/resume 1", "/continue")
     assert again.spec.phase == 4
+
+
+@pytest.mark.parametrize(
+    "ref",
+    [
+        MessageRef(id="17.1", quote="1: B", link="https://acme.slack.com/archives/C1/p17?thread_ts=1.0&cid=C1"),
+        MessageRef(id="T:U:1", quote="B", link="https://t.me/c/15/3?thread=2", card="17.0"),
+    ],
+)
+def test_a_link_to_the_message_is_kept_as_it_stands(ref: MessageRef) -> None:
+    """CA-2 AU-1"""
+    _, made = exported()
+    row = made["context"]["clarifications"][0]
+    words = (json.dumps(one) for one in (row["user_message_ref"], reference(ref)))
+    again = imported(json.loads(json.dumps(made).replace(*words)))
+    assert spec_state(again.session, "x")["context"]["clarifications"][0]["user_message_ref"] == reference(ref)
 
 
 def test_claimed_times_stand_beside_the_stores_own() -> None:

@@ -136,6 +136,7 @@ class Acting(Pressing):
         place, team = named(channel), channel.team
         words = self.world.escaped(text, team) if self.world.app.commands[name] else text
         payload = {"token": self.world.app.verification, "team_id": team.id, "team_domain": team.domain}
+        payload |= {"enterprise_id": team.enterprise, "enterprise_name": "Org"} if team.enterprise else {}
         payload |= {"channel_id": place["id"], "channel_name": place["name"], "user_id": self.id}
         payload |= {"user_name": self.handle, "command": name, "text": words, "api_app_id": self.world.app.id}
         payload |= {

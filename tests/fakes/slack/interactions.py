@@ -92,7 +92,8 @@ class Interacting:
         head |= {"token": self.world.app.verification, "team": None if app.org_wide else team.json()}
         head |= {"is_enterprise_install": app.org_wide}
         if view is not None and self.team is not team:  # Slack Connect: the view alone names the app's workspace
-            head["team"] = self.team.json()  # (slack-bolt's extract_team_id)
+            head["team"] = self.team.json()  # (slack-bolt's extract_team_id), and nothing names its organisation
+            head["enterprise"] = {"id": self.team.enterprise, "name": "Org"} if self.team.enterprise else None
         more = {"response_url": link.url} if link else {}
         return self._send("interactive", team, head | payload | more, link, view=view, trigger=trigger)
 
