@@ -12,6 +12,7 @@ from bot.core.spec import LAST, PHASES, SCOPE_FIELDS, Lock, OpenPoint, Phase, ph
 from bot.core.state import Between, Session
 
 YES, CHANGE = "Yes, as it is", "Change something"
+WAYS = ("Do", "Revise the request", "Go on with open points")  # the first one names a phase: "Do discovery again"
 
 
 def plural(count: int, noun: str) -> str:
@@ -60,8 +61,8 @@ def choices(session: Session) -> tuple[tuple[str, str], ...]:
 def ways_out(session: Session) -> tuple[tuple[str, str], ...]:
     """RD-7: an earlier phase again, a revised input, or go on with named open points."""
     spec = spec_of(session)
-    earlier = (("1", f"Do {phase(spec.phase - 1).name} again"),) if spec.phase > 1 else ()
-    numbered = (*earlier, ("2", "Revise the request"), ("3", "Go on with open points"))
+    earlier = (("1", f"{WAYS[0]} {phase(spec.phase - 1).name} again"),) if spec.phase > 1 else ()
+    numbered = (*earlier, ("2", WAYS[1]), ("3", WAYS[2]))
     return tuple((str(n), label) for n, (_, label) in enumerate(numbered, start=1))
 
 
@@ -229,6 +230,52 @@ WAITS = {  # while no round is open: what a person is asked for, and how to say 
     "escalation": ("which way it goes on", "Write the number of a way and why. /continue shows them again."),
     "input": ("the revised request", "Send it as one message; or: no, to choose another way."),
 }
+
+
+ASKED = {  # what buttons are pressed for while no round is open
+    "settled": "What the phase takes as settled",
+    "reconfirm": "Whether this is still the scope",
+    "rerun": "Whether a phase is done again",
+    "escalation": "Which way it goes on",
+}
+
+
+def overtaken(session: Session, waits: str, seen: str) -> tuple[str, ...]:
+    """Of a question that is not asked any more: what was decided, and where it stands. `seen`: its `mark` then."""
+    spec = spec_of(session)
+    if session.stage.kind == "ended":
+        return (f"The specification “{spec.name}” (#{session.number}) is over. /show shows what it decided.",)
+    how = _decided(session, waits, [int(n) for n in seen.split(".") if n.isdecimal()])
+    is_over = f"is decided: {how}." if how else "is not asked any more."
+    now = f"{of_seven(spec.phase)}, {phase_words(session, spec.phase)}"
+    return (f"{ASKED.get(waits, 'That')} {is_over}", f"Now: {now}. /resume shows it.")
+
+
+def _decided(session: Session, waits: str, seen: Sequence[int]) -> str:
+    """In a word or two, as far as the specification itself tells."""
+    spec, stage = session.spec, session.stage
+    if spec is None or len(seen) != 3 or (run := spec.run(seen[0])) is None:
+        return ""
+    number, nth, changes = seen
+    match waits:
+        case "settled" if run.run == nth and run.confirmed:
+            return "yes, all of it"
+        case "settled" if run.run == nth and run.doubted:
+            return "some of it is asked instead"
+        case "reconfirm" if len(spec.lock.changes) > changes:
+            return " ".join(change_lines(spec.lock, changes)).rstrip(".")
+        case "reconfirm" if spec.lock.reconfirmed_at is not None:
+            return "yes, as it is"
+        case "escalation" if run.run == nth and run.carried:
+            return WAYS[2]
+        case "escalation" if isinstance(stage, Between) and stage.waits == "input":
+            return WAYS[1]
+        case "escalation" if run.run > nth:
+            return f"{phase(number).name} has begun anew"
+        case "escalation" if spec.phase == number - 1:
+            return f"{WAYS[0]} {phase(spec.phase).name} again"
+        case _:
+            return ""
 
 
 def status(session: Session, bulk: bool, ahead: str, may: bool) -> list[str]:

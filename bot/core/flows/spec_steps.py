@@ -18,6 +18,8 @@ from bot.core.spec_evidence import gate_of
 from bot.core.state import Between, Session
 from bot.core.turn import Turn
 
+FIRST = "I can't go on before these are answered; nothing is decided meanwhile."
+
 # -- going on --------------------------------------------------------------------------------------------------------
 
 
@@ -28,7 +30,7 @@ def go_on(turn: Turn, session: Session, person: Person, ref: MessageRef) -> Sess
         bulk = turn.policy(session).bulk_accept
         turn.outcome, turn.reason = "refused", "questions are open"
         turn.tell(
-            "I can't go on before these are answered; nothing is decided meanwhile.",
+            FIRST,
             view.still_open(session.round, bulk),
             session=session,
             round_=session.round,

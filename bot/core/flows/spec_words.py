@@ -333,18 +333,19 @@ def pressed(turn: Turn, rest: str, person: Person, ref: MessageRef) -> None:
     session = turn.state.session(name)
     if session is None or session.spec is None:
         turn.outcome, turn.reason = "refused", "late tap"
-        turn.notice("That specification is over; its record stays. /status shows what is open.")
+        turn.notice("That specification is over; nothing follows from this. /status shows what is open.")
         return
     stage = session.stage
     if not isinstance(stage, Between) or stage.waits != waits or mark != spec_view.mark(session):
         turn.outcome, turn.reason = "refused", "late tap"
-        turn.notice("That is decided already, or has changed since this card. /status shows where it stands.")
+        turn.notice(" ".join(spec_view.overtaken(session, waits, mark)))
         return
     if intake.turns_away(turn, session, person):
         return
     if choice not in {c for c, _ in spec_view.choices(session)}:
         turn.outcome, turn.reason = "refused", "unknown button"
-        turn.notice("This button does not fit any more; please answer by text.")
+        how = spec_view.WAITS[waits][1] if waits in spec_view.WAITS else "Please write it."
+        turn.notice(f"This button does not fit any more. {how}")
         return
     turn.set(active=session.id)
     if waits == "reconfirm" and choice == "n":

@@ -21,6 +21,7 @@ WORD_CLASSES: Final[Mapping[str, str]] = {
     # what can be said of the whole round or of one question
     "accept": "the verb that takes the recommendations even alone: accept",
     "recommended": "the recommended option, by name: recommended, defaults, as proposed",
+    "as_said": "the recommended option, of one question or the rest: as you said",
     "delegate": "leaves the choice to the bot: you decide",
     "agree": "agreement that names nothing: ok, yes, sounds good",
     "disagree": "a refusal that names nothing: no, nope",
@@ -49,6 +50,7 @@ WORD_CLASSES: Final[Mapping[str, str]] = {
     "none": "none of the options: neither",
     "other": "the Other option: other, own answer",
     "same": "refers to another answer: same as",
+    "too": "after the number of a question, the answer said last: too, also",
     "pointer": "words elsewhere instead of a description: see above",
     "placeholder": "the card's own words for Other's text",
     "reject": "turns down the recommendation of one question",
@@ -58,6 +60,7 @@ WORD_CLASSES: Final[Mapping[str, str]] = {
     "negative": "says only what it is not: anything but",
     "conditional": "begins a condition: if, unless",
     "limit": "narrows, postpones or contradicts what was just accepted: only, but, until",
+    "solely": "before the text of an option, and no more than that: only",
     "not_after": "turns round the letter or number before it: 以外, 말고",
     "alternative": "before options that are all the same to the person: either",
     "tag": "asks for a yes at the end of a statement, before the question mark: right, isn't it",
@@ -89,6 +92,7 @@ WORD_CLASSES: Final[Mapping[str, str]] = {
     "suggestion": "ends a suggestion put as a question",
     # the frame of an item
     "heading": "before a colon, how people announce their own answers: final, summary, reply",
+    "in_order": "tells that letters without numbers stand in the order of the questions: in that order",
     "item": "a noun for a question: question, Q, No.",
     "suffix": "what may follow a number: st, nd, and the particles of Korean, Japanese, Chinese",
     "option": "a noun for an option: option, letter",
