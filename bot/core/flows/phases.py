@@ -67,7 +67,7 @@ def ahead(turn: Turn, session: Session) -> Ahead:
     found = unclear(turn, session)
     left = deferred(session)
     used = len(rounds_of(session, spec.phase))
-    if run.status == "started":
+    if run.status == "started" or (next_phase(spec) is None and found.action != "go"):  # read in whole
         if found.action == "escalate":
             return Ahead("escalate", f"Ambiguity score {found.points}: /continue shows the ways on.")
         if (left or found.action == "pause") and used >= MOST_ROUNDS:
