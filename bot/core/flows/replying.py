@@ -13,7 +13,7 @@ from bot.core.circle import entry
 from bot.core.effects import Message, Span
 from bot.core.elsewhere import held
 from bot.core.events import MessageReceived
-from bot.core.flows import handover, intake, putting_off, recording, undoing
+from bot.core.flows import handover, intake, phases, putting_off, recording, undoing
 from bot.core.model import MessageRef, Person, Question
 from bot.core.moments.wish import Wish, moment_in
 from bot.core.own_words import code_in
@@ -390,6 +390,8 @@ def nudge(turn: Turn, session: Session, round_: Round, lead: str) -> Session:
     numbers = [i.number for i in round_.open_items]
     session, round_ = intake.count_tries(turn, session, round_, numbers)
     example = intake.worked_example(round_)
-    lines = (lead, view.still_open(round_, turn.policy(session).bulk_accept), example or "")
+    event = turn.envelope.event
+    hint = phases.scope_hint(session, event.text, turn.book.phrases) if isinstance(event, MessageReceived) else ""
+    lines = (lead, hint, view.still_open(round_, turn.policy(session).bulk_accept), example or "")
     turn.tell(*lines, session=session, round_=round_)
     return session

@@ -95,3 +95,44 @@ def test_what_is_unclear_in_a_specification_read_in_whole_is_asked_about() -> No
     assert "Ambiguity pause" in back.heard
     back.ana("B", "/continue")
     assert back.session.stage.kind == "ended"
+
+
+@pytest.mark.parametrize("words", ["ok A", "ok a", "ok B", "take A"])
+def test_a_letter_beside_an_ok_is_no_yes(words: str) -> None:
+    """RP-3 RP-8 In Vietnamese "ạ" is a courtesy; here A is an option, and B was what the yes would have taken."""
+    talk = SpecTalk(short=False)
+    talk.ana("/spec Refunds", "2a 3b 4b 5a 6a", "ok")
+    assert "Shall I take it as: accept recommendations for 1?" in talk.heard
+    talk.ana(words)
+    assert {c.question: c.chosen for c in talk.clarified()}.get("tier") in (None, words[-1].upper())
+
+
+def test_a_letter_behind_the_round_is_no_pleasantry() -> None:
+    """CH-2 It was passed over in silence."""
+    talk = SpecTalk(short=False)
+    talk.ana("/spec Refunds", "accept recommendations")
+    assert talk.ana("take A").outcome == "accepted"
+    assert talk.ana("thanks!").outcome == "ignored"
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("go on", "Nothing goes on by that"), ("accept recommendations", "Nothing goes on by that"),
+        ("later", "It waits here"), ("no", "Nothing is confirmed."), ("not sure", "It waits here"),
+    ],
+)  # fmt: skip
+def test_what_confirms_no_scope_is_told_what_it_does_not_do(words: str, says: str) -> None:
+    """SC-3 RD-6"""
+    talk = SpecTalk(short=False)
+    talk.ana("/spec Refunds", "accept recommendations", "/continue", "accept recommendations", "/continue", words)
+    assert says in talk.heard
+    assert talk.spec.lock.reconfirmed_at is None
+
+
+def test_a_change_of_the_scope_in_an_open_round_is_told_where_it_can_be_made() -> None:
+    """SC-3 CH-2"""
+    talk = SpecTalk(short=False)
+    talk.ana("/spec Refunds", "accept recommendations", "/continue", "lass die Gutscheine weg weil keine Zeit")
+    assert "The scope stays as it is" in talk.heard
+    assert not talk.spec.lock.changes
