@@ -10,8 +10,8 @@ position (is this a separator, is this an option letter) is decided in one place
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, Literal
 
 from bot.core.replies.phrases import Match, PhraseBook
 from bot.core.replies.reading import Slot
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 SEPARATORS: Final = frozenset(",;/|、。.!?…·")
 _BREAKS: Final = frozenset(("line", "para"))
 _QUOTES: Final = frozenset("\"“”„«»‘’'`「」『』{}<>")
+# What words said on a question mean that are a moment and nothing else: the answer, where it asks for a time; the
+# answer or when to ask again; rather the latter, for what is said beside it. "" for any other words.
+Moments = Literal["answer", "either", "rather_later", ""]
+Dated = Callable[[str, Slot], Moments]
 _NO_MATCH: Final[Match] = (0, 0)
 _IN_WORDS: Final = ("number", "ordinal", "last")
 # Lower-case letters that are words of their own in some language (y, e, o, и …): with a plain word after
@@ -58,6 +62,7 @@ class Message:
         "capital",
         "clean",
         "count",
+        "dated",
         "found",
         "fruitless",
         "labelled",
@@ -73,9 +78,18 @@ class Message:
         "yes",
     )
 
-    def __init__(self, said: Written, slots: Sequence[Slot], book: PhraseBook, *, attached: bool = False) -> None:
+    def __init__(
+        self,
+        said: Written,
+        slots: Sequence[Slot],
+        book: PhraseBook,
+        *,
+        dated: Dated,
+        attached: bool = False,
+    ) -> None:
         self.clean = said.clean
         self.attached = attached
+        self.dated = dated
         self.book = book
         self.tokens = said.tokens
         self.count = len(self.tokens)
