@@ -116,8 +116,8 @@ ASKS_WHEN = (
     "Bis wann?", "Frist", "Quand paraît le premier numéro ?", "Date limite", "Cuándo sale", "Fecha límite",
     "Quando esce", "Scadenza", "Quando sai", "Prazo", "Когда выходит номер", "Срок сдачи", "Коли виходить",
     "Kiedy wychodzi", "Termin oddania", "Ne zaman çıkacak", "Son tarih", "什么时候发布", "截止日期", "いつ出すか",
-    "締め切り", "언제 나오나요", "Khi nào phát hành", "Hạn chót", "Πότε βγαίνει", "מתי זה יוצא", "چه زمانی منتشر می‌شود",
-    "कब तक",
+    "締め切り", "언제 나오나요", "Khi nào phát hành", "Hạn chót", "Πότε βγαίνει", "מתי זה יוצא",
+    "چه زمانی منتشر می‌شود", "कब तक",
 )  # fmt: skip
 ASKS_ELSE = (
     "What it is called", "What happens when a user leaves", "Who updates it", "Candidates", "Update policy",
