@@ -20,6 +20,7 @@ from bot.core.flows import (
     quoting,
     replying,
     threads,
+    undoing,
 )
 from bot.core.flows.asked_for import materials, request_in
 from bot.core.flows.uttered import Utterance
@@ -92,6 +93,9 @@ def round_message(turn: Turn, session: Session, round_: Round, utterance: Uttera
         names = ", ".join(material.name for material in event.materials)
         ref = ref.model_copy(update={"quote": f"{ref.quote} [{quote(names)}]"})
         reading = _with_files(reading, names)
+    if not event.materials and undoing.meant(turn, round_, event.text, person):
+        undoing.typed(turn, session, round_, person, ref, ends=reading.kind == "cancel")
+        return
     if _changed_subject(turn, session, round_, reading, event, ref):
         return
     if reading.kind == "put_off" and wish is not None:

@@ -17,6 +17,7 @@ from bot.core.flows import (
     replying,
     several,
     spec_ways,
+    undoing,
 )
 from bot.core.flows.words import words_of, yes_or_no
 from bot.core.model import Answer, MessageRef, Person
@@ -117,6 +118,8 @@ def _reading(turn: Turn, ask: TakeReading, choice: str, person: Person, proof: M
         replying.force_quit(turn, session, round_, person, proof)
     elif proposal.kind == "cancel":
         replying.cancel(turn, session, person, proof)
+    elif proposal.kind == "take_back":
+        undoing.undo(turn, session, round_, person, proposal.numbers)
     elif proposal.kind == "put_off":
         putting_off.keep(turn, session, round_, putting_off.wished(turn, proposal.until or ""), person, proof)
     else:

@@ -138,14 +138,20 @@ def proposal_words(round_: Round, proposal: Proposal) -> str:
         return "cancel the whole request"
     if proposal.kind == "put_off":
         return "ask me again then"
+    if proposal.kind == "take_back":
+        return f"take back {_listed(proposal.numbers)}"
     if proposal.kind == "accept_all":
         numbers = proposal_numbers(round_, proposal)
-        listed = " and ".join(filter(None, (", ".join(map(str, numbers[:-1])), str(numbers[-1])))) if numbers else ""
-        words = "accept recommendations" + (f" for {listed}" if listed else "")
+        words = "accept recommendations" + (f" for {_listed(numbers)}" if numbers else "")
         if proposal.answers:
             words += "; " + _items_words(round_, proposal)
         return words
     return _items_words(round_, proposal)
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    """Numbers in words: "2, 3 and 4"."""
+    return " and ".join(filter(None, (", ".join(map(str, numbers[:-1])), str(numbers[-1]))))
 
 
 def _items_words(round_: Round, proposal: Proposal) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bot.core.replies import wording
-from bot.core.replies.doubt import orders, puts_off
+from bot.core.replies.doubt import orders, puts_off, undoes
 from bot.core.replies.message import Message
 from bot.core.replies.own import aside
 from bot.core.replies.reading import ItemReading, Reading, Slot
@@ -46,6 +46,8 @@ def read_typed(msg: Message, start: int, end: int, slot: Slot) -> Value:
         return Value("same", said=said)  # "1: green and 2 too"
     if (code := aside(msg, start, end)) in _NO_ANSWER:
         return Value(code, said=said)
+    if undoes(msg, start, end):
+        return Value("unclear", said=said, kept=said)
     if orders(msg, start, end):
         return Value("order", said=said, kept=said)
     later = msg.dated(said, slot) == "rather_later"  # "sorry, friday"
