@@ -78,6 +78,8 @@ def _parts(char: str) -> str:
         for c in unicodedata.normalize("NFKD", char.casefold())
         if not unicodedata.combining(c)
     )
+    if "\u2044" in parts:  # "1½ hours": no 11
+        return f" {parts}"
     return char if "\u1100" <= parts[:1] <= "\u11ff" else parts  # Hangul stays in syllables
 
 
