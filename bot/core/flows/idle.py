@@ -123,6 +123,8 @@ def _answers_it(turn: Turn, event: MessageReceived, round_: Round, direct: bool)
     """ "B", "2", "a and c", "no idea": nothing else is said, and nothing is open that it could answer (CH-2)."""
     if len(event.text) > SHORT or event.materials or (turn.shared and not direct):
         return False
+    if any(s.stage.kind != "ended" for s in turn.state.sessions):
+        return False  # something is open, or kept
     if unsure(event.text, turn.book.phrases):
         return True
     anew = tuple(i.model_copy(update={"status": "open", "answer": None}) for i in round_.items)

@@ -12,7 +12,7 @@ from bot.core.effects import Block, Button, Message
 from bot.core.events import MessageReceived
 from bot.core.flows import fetching, handover, intake, spec, spec_beginning
 from bot.core.model import Material, MessageRef, Person
-from bot.core.own_words import only_marked, unquoted
+from bot.core.own_words import marked, only_marked, unquoted
 from bot.core.policies import POLICIES
 from bot.core.replies import read_reply
 from bot.core.replies.reading import Slot
@@ -321,6 +321,12 @@ def describes(turn: Turn, session: Session, text: str) -> bool:
     assert isinstance(stage, Routing)
     words = read_menu_answer(text, stage.options, pack).kind == "words"
     return words and route(text, (), pack, position="menu_open", menu=stage.options).outcome != "proceed"
+
+
+def quotes_choice(turn: Turn, session: Session, text: str) -> bool:
+    """Whether nothing but somebody else's words is said, and they would choose a line of the menu (AU-3)."""
+    said = marked(text)
+    return bool(said) and not describes(turn, session, said)
 
 
 def _picked(turn: Turn, text: str, stage: Routing, pack: Pack) -> str | None:
