@@ -29,8 +29,11 @@ def of_seven(number: int) -> str:
 
 def mark(session: Session) -> str:
     """What a button of a specification is bound to: phase, run, and changes of the scope so far (RD-15)."""
-    spec = spec_of(session)
-    return f"{spec.phase}.{spec.present.run}.{len(spec.lock.changes)}"
+    spec, stage = spec_of(session), session.stage
+    described = ""
+    if isinstance(stage, Between) and stage.waits == "rationale":  # another change may be described meanwhile
+        described = f".{(stage.card or '').removeprefix(session.id)}"
+    return f"{spec.phase}.{spec.present.run}.{len(spec.lock.changes)}{described}"
 
 
 def choices(session: Session) -> tuple[tuple[str, str], ...]:
@@ -43,6 +46,9 @@ def choices(session: Session) -> tuple[tuple[str, str], ...]:
             return (("y", "Yes, all of it"),)
         case "reconfirm":
             return (("y", YES), ("n", CHANGE))
+        case "rationale":
+            why = stage.changes[0].rationale if stage.changes else ""
+            return ((("y", "Yes, record it"),) if why else ()) + (("n", "No, leave the scope"),)
         case "rerun":
             return (*((f"r{n}", f"Do {phase(n).name} again") for n in stage.doubtful), ("n", "Go on"))
         case "escalation":
@@ -96,6 +102,20 @@ def reconfirm(session: Session) -> Message:
         f"“{view.isolate(lock.scope_summary)}”" if lock.scope_summary else "",
         *scope_lines(lock),
         "Write y, or what changes and why, e.g. surfaces: 4 because the admin page joins",
+        rows=buttons(session),
+    )
+
+
+def described_change(session: Session) -> Message:
+    """A change that is not recorded yet: it lacks its reason, or its words could mean another one."""
+    stage = session.stage
+    changes = stage.changes if isinstance(stage, Between) else ()
+    why = changes[0].rationale if changes else ""
+    return lines(
+        "A change of the scope; nothing is recorded yet",
+        *(f"{SCOPE_FIELDS[c.field]}: {c.was} → {c.to}." for c in changes),
+        f"Why: “{view.shortened(why)}”" if why else "",
+        "Is that what you mean? Write y or no." if why else "Why? One sentence; it goes into the record. Or: no",
         rows=buttons(session),
     )
 
@@ -201,7 +221,10 @@ WAITS = {  # while no round is open: what a person is asked for, and how to say 
     "name": ("what it is about", "Write a name and what it is about, e.g. Refunds: let shop staff give refunds"),
     "settled": ("your “y” to what the phase takes as settled", "Write y, or the number of what is not right."),
     "reconfirm": ("whether this is still the scope", "Write y, or what changes and why. /show scope shows it."),
-    "rationale": ("why the scope changes", "Write why, in one sentence; or: no, to leave the scope as it is."),
+    "rationale": (
+        "a change of the scope that you have described",
+        "Write why, or y where the reason is there already; or: no, to leave the scope as it is.",
+    ),
     "rerun": ("whether a phase is done again", "Name the phase, or write: go on"),
     "escalation": ("which way it goes on", "Write the number of a way and why. /continue shows them again."),
     "input": ("the revised request", "Send it as one message; or: no, to choose another way."),

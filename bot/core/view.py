@@ -80,6 +80,7 @@ ENDS = {
     "cancelled": "cancelled",
     "force_quit": "left open; written down as an assumption",
     "deferred": "put off",
+    "withdrawn": "withdrawn unanswered; the tier does not ask it",
 }
 
 

@@ -112,7 +112,7 @@ def again(turn: Turn, session: Session) -> Session:
         case "name":
             return spec_beginning.ask(turn, session)
         case "rationale":
-            turn.tell("Why does the scope change? One sentence; it goes into the record.", session=session)
+            return spec_flow.show(turn, session, "rationale", spec_view.described_change, changes=stage.changes)
         case "rerun":
             return offer_rerun(turn, session)
         case _:
