@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.core import view
 from bot.core.events import MessageDeleted, MessageEdited
-from bot.core.flows import amending, disputing, intake, numbered, opening, putting_off, recording, replying
+from bot.core.flows import amending, disputing, intake, menu, numbered, putting_off, recording, replying
 from bot.core.model import Person
 from bot.core.moments.wish import Wish
 from bot.core.replies.reading import ItemReading, Reading
@@ -47,7 +47,7 @@ def edited(turn: Turn, event: MessageEdited) -> None:
     for session in turn.state.sessions:
         if session.request.ref.id == event.message and isinstance(session.stage, Routing):
             if session.requester.id == person.id and event.text.strip() != session.request.original.strip():
-                opening.request_edited(turn, session, event.text)
+                menu.request_edited(turn, session, event.text)
             else:
                 turn.ignore("the edit changes nothing")
             return

@@ -13,8 +13,8 @@ from bot.core.flows import (
     idle,
     intake,
     labels,
+    menu,
     numbered,
-    opening,
     putting_off,
     replying,
     spec_commands,
@@ -171,12 +171,12 @@ def _menu(turn: Turn, session: Session, utterance: Utterance) -> None:
     text = "" if utterance.forwarded else event.text
     files = materials(event)
     if text and not files:
-        if opening.cancels(turn, text):
+        if menu.cancels(turn, text):
             replying.cancel(turn, session, event.person, ref)
             return
-        if opening.describes(turn, session, text) and idle.at_the_menu(turn, utterance):
+        if menu.describes(turn, session, text) and idle.at_the_menu(turn, utterance):
             return
-    if text and not utterance.direct and opening.crossed(turn, session, event):
+    if text and not utterance.direct and menu.crossed(turn, session, event):
         turn.outcome, turn.reason = "refused", "older than the menu"
         turn.tell(
             "Your message and my menu crossed, so I did not take it as your choice.",
@@ -186,4 +186,4 @@ def _menu(turn: Turn, session: Session, utterance: Utterance) -> None:
         return
     if text and not files and putting_off.unfinished(turn, session, event, ref):
         return
-    opening.menu_message(turn, session, text, files, ref)
+    menu.answered(turn, session, text, files, ref)
