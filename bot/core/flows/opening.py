@@ -18,7 +18,7 @@ from bot.core.replies import read_reply
 from bot.core.replies.reading import Slot
 from bot.core.replies.tokens import tokenize
 from bot.core.rounds import build_round
-from bot.core.routing import Pack, Position, Verdict, examples, menu_for, read_menu_answer, route
+from bot.core.routing import Pack, Position, Verdict, Workflow, examples, menu_for, read_menu_answer, route
 from bot.core.state import Asking, Ended, LeaveSession, Request, Routing, Session
 from bot.core.turn import Turn
 
@@ -34,10 +34,10 @@ def first_message(
     declared: str | None = None,
 ) -> Session | None:
     """Route a first message: to its workflow, or the menu (RT-1). A declared workflow is explicit intent (RT-16)."""
-    pack = turn.pack
     verdict = turn.routed(text, materials)
-    if declared is not None and pack.workflow(declared) is not None:
-        found = {"outcome": "proceed", "by": None, "workflow": declared, "options": (), "trigger": "declared"}
+    workflow = None if declared is None else declared_as(turn, declared)
+    if workflow is not None:
+        found = {"outcome": "proceed", "by": None, "workflow": workflow.id, "options": (), "trigger": "declared"}
         verdict = verdict.model_copy(update=found)
     if verdict.outcome == "continue":
         turn.ignore("meant for another bot" if verdict.other_bot else "no request")
@@ -59,6 +59,25 @@ def first_message(
         user_message_ref=found_at(ref),
     )
     return session
+
+
+def declared_as(turn: Turn, declared: str) -> Workflow | None:
+    """The workflow that a program names, by its id or its command."""
+    return turn.pack.workflow(declared) or turn.pack.workflow_by_command(declared)
+
+
+def unknown_workflow(turn: Turn, person: Person, declared: str) -> None:
+    """A program is told what it could have named, as a person is of a command (RT-10)."""
+    nearest = turn.pack.nearest(declared)
+    others = [name for name, pack in sorted(turn.book.packs.items()) if pack.workflow(declared) is not None]
+    turn.refuse(
+        person,
+        f"no workflow {declared} in the pack {turn.pack.name}; the nearest: {', '.join(nearest)}",
+        f"There is no workflow {quote(declared)} here, so nothing was started.",
+        f"It is one of the pack {others[0]}: /settings pack {others[0]}, then send it again."
+        if others
+        else f"The nearest: {', '.join(nearest)}.",
+    )
 
 
 def _open(turn: Turn, person: Person, text: str, verdict: Verdict, ref: MessageRef) -> Session:
@@ -418,10 +437,11 @@ def offer_to_leave(
     materials: Sequence[Material],
     ref: MessageRef,
     lead: Sequence[str],
+    declared: str | None = None,
 ) -> None:
     """Ask once whether this message should start something new; nothing is lost either way (RT-7, RT-10)."""
     turn.ask(
-        LeaveSession(session=session.id, text=text, materials=tuple(materials)),
+        LeaveSession(session=session.id, text=text, materials=tuple(materials), declared=declared),
         person,
         ref,
         tuple(lead),
@@ -443,7 +463,7 @@ def leave(turn: Turn, ask: LeaveSession, choice: str, person: Person, ref: Messa
     if session is not None and session.id == turn.state.active:
         pause(turn, session, person)
         turn.tell(f"Kept for later: #{session.number}. /resume {session.number} goes on with it.", session=session)
-    first_message(turn, person, ask.text, ask.materials, ref)
+    first_message(turn, person, ask.text, ask.materials, ref, ask.declared)
 
 
 def something_else(turn: Turn, session: Session, person: Person, ref: MessageRef) -> None:
