@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.fakes.pgbouncer import NoPgBouncer, PgBouncer
 from tests.fakes.postgres import NoPostgres, PostgresServer
 
 # What starts of the program leave behind for the next one (config/kept.py) stays out of the home of whoever tests.
@@ -54,3 +55,13 @@ def postgres() -> Iterator[PostgresServer]:
 async def postgres_url(postgres: PostgresServer) -> str:
     """A database with the tables of askfirst and nothing in them."""
     return await postgres.emptied()
+
+
+@pytest.fixture(scope="session")
+def pgbouncer(postgres: PostgresServer) -> Iterator[PgBouncer]:
+    try:
+        pooler = PgBouncer(postgres)
+    except NoPgBouncer as missing:
+        pytest.skip(str(missing))
+    yield pooler
+    pooler.remove()

@@ -1,4 +1,4 @@
-"""The contract, on a PostgreSQL server, looked at through a plain connection, and once more as behind PgBouncer."""
+"""The contract, on a PostgreSQL server, looked at through a plain connection; and again, behind a real PgBouncer."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from storage import open_store
 from storage.records import RecordStore
 from tests.contracts.outbox_contract import Row
 from tests.contracts.store_contract import StoreContract
+from tests.fakes.pgbouncer import PgBouncer
 
 ORDER = {
     "conversation": "id",
@@ -53,11 +54,11 @@ class TestPostgresStore(StoreContract):
         await raw(store.target.dsn, put, conversation, revision, written)
 
 
-class TestBehindAPooler(TestPostgresStore):
-    """The same promises without named statements, settings of a connection, or notifications."""
+class TestBehindPgBouncer(TestPostgresStore):
+    """A real one, in transaction mode, which has two connections to the server for everybody."""
 
     @pytest.fixture
-    async def store(self, postgres_url: str) -> AsyncIterator[RecordStore]:
-        store = await open_store(f"{postgres_url}&pgbouncer=true&pool=2")
+    async def store(self, postgres_url: str, pgbouncer: PgBouncer) -> AsyncIterator[RecordStore]:
+        store = await open_store(pgbouncer.url(postgres_url))
         yield store
         await store.close()

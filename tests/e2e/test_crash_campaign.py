@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.campaign import campaign
+from tests.fakes.pgbouncer import PgBouncer
 from tests.fakes.postgres import PostgresServer
 
 
@@ -27,6 +28,12 @@ async def test_a_few_kills_on_sqlite(tmp_path: Path) -> None:
 
 async def test_a_few_kills_of_two_workers_on_postgresql(tmp_path: Path, postgres: PostgresServer) -> None:
     await run(await postgres.new_database(), tmp_path, people=2, workers=2, intakes=1, kills=3)
+
+
+async def test_a_few_kills_of_two_workers_behind_pgbouncer(
+    tmp_path: Path, postgres: PostgresServer, pgbouncer: PgBouncer
+) -> None:
+    await run(pgbouncer.url(await postgres.new_database()), tmp_path, people=2, workers=2, intakes=1, kills=3)
 
 
 @pytest.mark.soak

@@ -60,10 +60,10 @@ class PostgresServer:
     """`url(database)` is what askfirst is given. `crash` is a power cut; `start` brings it back."""
 
     def __init__(self) -> None:
-        self._user = _other_user()
+        self.user = _other_user()
         self.folder = Path(tempfile.mkdtemp(prefix="askfirst-pg-", dir="/tmp"))  # a socket's path must be short
-        if self._user:
-            os.chown(self.folder, self._user["user"], self._user["group"])
+        if self.user:
+            os.chown(self.folder, self.user["user"], self.user["group"])
         self._process: subprocess.Popen[bytes] | None = None
         self._made = 0
         self._shared: str | None = None
@@ -73,7 +73,7 @@ class PostgresServer:
 
     def _run(self, name: str, *arguments: str) -> None:
         done = subprocess.run(
-            [program(name), *arguments], cwd=self.folder, capture_output=True, check=False, **self._user
+            [program(name), *arguments], cwd=self.folder, capture_output=True, check=False, **self.user
         )
         if done.returncode:
             raise NoPostgres(f"{name} failed: {done.stderr.decode()}")
@@ -99,7 +99,7 @@ class PostgresServer:
                 cwd=self.folder,
                 stdout=log,
                 stderr=log,
-                **self._user,
+                **self.user,
             )
         until = time.monotonic() + 60
         while time.monotonic() < until and self._process.poll() is None:

@@ -29,7 +29,11 @@ def run(turn: Turn, word: str, rest: str, person: Person, ref: MessageRef) -> No
     allowed = ("help", "start", "status", *(("new", "cancel", "resume") if turn.settings.outsiders else ()))
     if person.outside and word not in allowed:  # RD-12
         turn.audit("access.answer_refused", session, person, reason=f"/{word} from outside")
-        turn.refuse(person, "from outside", "People from outside can look at /status here, and no more.")
+        turn.refuse(
+            person,
+            "from outside",
+            "People from outside can only look at /status here; ask somebody of the team.",
+        )
         return
     match word:
         case "help":

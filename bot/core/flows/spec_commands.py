@@ -128,7 +128,7 @@ def _means_any(turn: Turn, session: Session, word: str, rest: str, person: Perso
         turn.refuse(person, f"may not /{word} here", refusal, session=session)
     elif word == "continue":
         turn.outcome, turn.reason = "refused", "questions are open"
-        turn.tell(*spec_steps.still_open(turn, session), session=session, round_=round_)
+        turn.tell(spec_steps.FIRST, *spec_steps.still_open(turn, session), session=session, round_=round_)
     else:
         _accept(turn, session, person, ref)
     return True
@@ -196,8 +196,8 @@ def _jump(turn: Turn, session: Session, rest: str, person: Person, ref: MessageR
     if needed is not None:
         turn.outcome, turn.reason = "refused", "an earlier phase is needed"
         what = "the scope is locked" if needed == 1 else "the scope is confirmed again and its questions are answered"
-        here = "" if needed == state.phase else f" /jump {needed} goes there."
-        turn.tell(f"Phase {number} can begin once {what} in {spec_view.name_of(needed)}.{here}", session=session)
+        how = phases.ahead(turn, session).words if needed == state.phase else f"/jump {needed} goes there."
+        turn.tell(f"Phase {number} can begin once {what} in {spec_view.name_of(needed)}.", how, session=session)
         return
     run = state.run(number)
     if number == state.phase and run is not None and run.status == "started" and _complete(turn, session):

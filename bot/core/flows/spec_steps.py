@@ -18,6 +18,8 @@ from bot.core.spec_evidence import gate_of
 from bot.core.state import Between, Session
 from bot.core.turn import Turn
 
+FIRST = "I can't go on before these are answered; nothing is decided meanwhile."
+
 # -- going on --------------------------------------------------------------------------------------------------------
 
 
@@ -28,7 +30,7 @@ def go_on(turn: Turn, session: Session, person: Person, ref: MessageRef) -> Sess
         bulk = turn.policy(session).bulk_accept
         turn.outcome, turn.reason = "refused", "questions are open"
         turn.tell(
-            "I can't go on before these are answered; nothing is decided meanwhile.",
+            FIRST,
             view.still_open(session.round, bulk),
             session=session,
             round_=session.round,
@@ -110,7 +112,7 @@ def again(turn: Turn, session: Session) -> Session:
         case "name":
             return spec_beginning.ask(turn, session)
         case "rationale":
-            turn.tell("Why does the scope change? One sentence; it goes into the record.", session=session)
+            return spec_flow.show(turn, session, "rationale", spec_view.described_change, changes=stage.changes)
         case "rerun":
             return offer_rerun(turn, session)
         case _:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from bot.core import scope, spec_view, view
+from bot.core import scope_change, spec_view, view
 from bot.core.events import MessageReceived
 from bot.core.flows import (
     amending,
@@ -70,11 +70,16 @@ def message(turn: Turn, session: Session, utterance: Utterance) -> None:
     if not event.materials and putting_off.unfinished(turn, session, event, event.ref):
         return
     own = utterance.own
-    if not own or (only_marked(own) and stage.waits not in OWED):
+    if not own or (only_marked(own) and not _owed(stage)):
         turn.tell("Quoted words decide nothing here; please write it in your own, unquoted.", session=session)
         spec_steps.again(turn, session)
         return
     choose(turn, session, own, event.person, ref, event)
+
+
+def _owed(stage: Between) -> bool:
+    """Whether words of one's own are asked for; of a change with its reason it is a yes."""
+    return stage.waits in OWED and not (stage.waits == "rationale" and stage.changes and stage.changes[0].rationale)
 
 
 def _changes(turn: Turn, session: Session, event: MessageReceived) -> bool:
@@ -90,7 +95,7 @@ def _fits(turn: Turn, session: Session, stage: Between, event: MessageReceived) 
     """Whether words in the session's own thread, said by somebody who is asked, are meant for what waits (RP-7)."""
     said, book = event.text.strip(), turn.book.phrases
     if yes_or_no(said, book) is not None or said.casefold() in ("y", "n"):
-        return stage.waits in ("settled", "reconfirm", "rerun")
+        return stage.waits in ("settled", "reconfirm", "rerun", "rationale")
     match stage.waits:
         case "go":
             round_ = session.round
@@ -102,10 +107,12 @@ def _fits(turn: Turn, session: Session, stage: Between, event: MessageReceived) 
         case "settled":
             return _NUMBER.fullmatch(said) is not None
         case "reconfirm":
-            return bool(scope.described(said, spec_of(session)).wanted)
+            return bool(scope_change.described(said, spec_of(session), book).wanted)
         case "rerun":
             return carries_on(said, book)
-        case "rationale" | "input" | "name":
+        case "rationale":
+            return _owed(stage) or scope_change.says_why(said, book)
+        case "input" | "name":
             return bool(said)
 
 
@@ -225,13 +232,13 @@ def _going(
         if reading.kind in ("accept_all", "accept_all_except"):
             turn.tell("Nothing is open to accept.", phases.ahead(turn, session).words, session=session)
             return
-    turn.tell("No question is open.", _scope_hint(session, said), ahead.words, session=session)
+    turn.tell("No question is open.", _scope_hint(session, said, book), ahead.words, session=session)
 
 
-def _scope_hint(session: Session, said: str) -> str:
+def _scope_hint(session: Session, said: str, book: PhraseBook) -> str:
     """Words about the scope where it can not change: nothing is changed, and where it can be (SC-3)."""
     state = spec_of(session)
-    if not state.lock.locked or not scope.speaks_of_it(said, state):
+    if not state.lock.locked or not scope_change.speaks_of_it(said, state, book):
         return ""
     number = CONFIRMED_IN
     return f"The scope stays as it is (/show scope). Phase {number} shows it again and can change it: /jump {number}"
@@ -316,18 +323,19 @@ def pressed(turn: Turn, rest: str, person: Person, ref: MessageRef) -> None:
     session = turn.state.session(name)
     if session is None or session.spec is None:
         turn.outcome, turn.reason = "refused", "late tap"
-        turn.notice("That specification is over; its record stays. /status shows what is open.")
+        turn.notice("That specification is over; nothing follows from this. /status shows what is open.")
         return
     stage = session.stage
     if not isinstance(stage, Between) or stage.waits != waits or mark != spec_view.mark(session):
         turn.outcome, turn.reason = "refused", "late tap"
-        turn.notice("That is decided already, or has changed since this card. /status shows where it stands.")
+        turn.notice(" ".join(spec_view.overtaken(session, waits, mark)))
         return
     if intake.turns_away(turn, session, person):
         return
     if choice not in {c for c, _ in spec_view.choices(session)}:
         turn.outcome, turn.reason = "refused", "unknown button"
-        turn.notice("This button does not fit any more; please answer by text.")
+        how = spec_view.WAITS[waits][1] if waits in spec_view.WAITS else "Please write it."
+        turn.notice(f"This button does not fit any more. {how}")
         return
     turn.set(active=session.id)
     if waits == "reconfirm" and choice == "n":

@@ -23,7 +23,7 @@ from bot.core.replies.items import (
     told_of,
     turned,
 )
-from bot.core.replies.labels import by_label
+from bot.core.replies.labels import by_label, label_end, only_label
 from bot.core.replies.message import Message
 from bot.core.replies.numbering import BEGINS_NUMBER, Numbers, bind_at, numbers_at
 from bot.core.replies.retract import told_after
@@ -108,7 +108,7 @@ def _item(msg: Message, said: Said, first: int, numbers: Numbers, place: Place) 
         start, bind = bind_at(msg, narrowed)  # "2 only: C", "1 for now: B"
         bound = True
     core = core_at(msg, start, loose=not (bound or glued))
-    at = skip_leads(msg, start, msg.count) if numbers.word and not core else msg.count
+    at = skip_leads(msg, start, msg.count) if numbers.word and core in ("", "question") else msg.count
     if at < msg.count and msg.letter(at) and msg.any_at(("number", "ordinal"), at + 1):
         core = "letter"  # "second one A third B"
     if numbers.word and not bound and core == "letter" and reads_on(msg, start):
@@ -171,8 +171,8 @@ def _item(msg: Message, said: Said, first: int, numbers: Numbers, place: Place) 
         if core in ("letter", "recommended", "skip"):
             return item if bound or said.unbound else None  # "1: Wing 2B, 2: A"
         told = core != "empty" and (numbers.noun or (bind == ":" and msg.glued(first)))
-        if told and label_ends(msg, said.item_before, first):
-            return item  # "number one weekly number two staff only"
+        if (told or _label_alone(msg, numbers, start)) and label_ends(msg, said.item_before, first):
+            return item  # "number one weekly number two staff only", "1 weekly 2 staff only"
         return item if (bind in (":", ".", ")") and core != "empty" and not msg.glued(first)) or (
             bind == "." and msg.glued(first) and msg.tokens[first - 1].kind == "char"
         ) else None  # fmt: skip
@@ -203,9 +203,11 @@ def _item(msg: Message, said: Said, first: int, numbers: Numbers, place: Place) 
     if msg.at("unit", start) or numbers.ranged:
         return item if numbers.ranged and core else None
     slot = msg.by_number[numbers.values[0]] if msg.labelled else None
-    label = by_label(msg, start, msg.count, slot) if slot is not None else None
+    label = by_label(msg, start, msg.count, slot) or only_label(msg, start, msg.count, slot) if slot else None
     if label is not None and label.kind == "letter":
         return item  # "3 website (with a link by mail)"
+    if said.items and (stop := msg.at("too", start)) and msg.is_edge(stop):
+        return item  # "1 B, 3 too"
     item.weak = True
     if place == "line":
         return item
@@ -236,6 +238,15 @@ def _may_follow(msg: Message, said: Said, numbers: Numbers) -> bool:
     if following is None:
         return False
     return bool(following.letter) or (following.kind == "word" and bool(msg.at("item", numbers.end)))
+
+
+def _label_alone(msg: Message, numbers: Numbers, i: int) -> bool:
+    """Whether the text of an option is all that is said up to the next number."""
+    slot = msg.by_number.get(numbers.values[0]) if msg.labelled else None
+    end = label_end(msg, i, slot) if slot is not None else 0
+    return end > 0 and (
+        msg.skip_decoration(end, msg.count) >= msg.count or msg.is_edge(end) or msg.number_after(end) == end
+    )
 
 
 def _answers_follow(msg: Message, i: int) -> bool:

@@ -8,10 +8,11 @@ An exception that leads to no question is never dropped: it holds back what it w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 
 from bot.core.replies.message import Message
 from bot.core.replies.numbering import numbers_at, skip_fill
+from bot.core.replies.reading import ItemReading, Proposal
 from bot.core.replies.statement import Statement
 
 _GENERAL = ("accept", "rest", "same")
@@ -59,6 +60,22 @@ def unmet(statements: Sequence[Statement]) -> bool:
         if statement.kind == "except" and not any(s.kind in ("item", *_GENERAL) for s in statements[n + 1 :]):
             return True
     return False
+
+
+def but_named(
+    msg: Message, named: Set[int], statements: Sequence[Statement], answers: Mapping[int, ItemReading]
+) -> tuple[Proposal, ...]:
+    """ "Leave 3 to Tom, rest default": what the rest would be is offered; the question spoken of stays open.
+
+    `named`: the questions that plain words speak of.
+    """
+    taking = msg.places("recommended")
+    if not named.isdisjoint(answers) or any(
+        s.first <= i < s.end for s in statements if s.kind == "words" for i in taking
+    ):
+        return ()
+    left = tuple(s.number for s in msg.open if s.recommended and s.number not in named and s.number not in answers)
+    return (Proposal(kind="accept_all", answers=dict(answers), numbers=left, label="The others"),) if left else ()
 
 
 def restricted(msg: Message, start: int, end: int) -> bool:

@@ -62,7 +62,9 @@ class Sums:
     corrected: bool = False
     ranged_yes: bool = False
     loose: bool = False  # words that belong to no statement
-    cluttered: bool = False  # a letter among those words: part of an answer that could not be placed
+    cluttered: bool = False  # a letter or number among those words: part of an answer that could not be placed
+    lettered: bool = False  # it is a letter
+    named: set[int] = field(default_factory=set)  # questions whose numbers are among them
 
 
 def take(msg: Message, sums: Sums, statement: Statement, following: Statement | None) -> None:
@@ -125,7 +127,7 @@ def _take_rest(msg: Message, sums: Sums, statement: Statement) -> None:
         return
     end = statement.value_end if statement.value_end >= 0 else max(_core_end(msg, statement), statement.start + 1)
     value = read_value(msg, statement.start, end, slot, glued=True)
-    named = msg.at("recommended", statement.start) == end  # Portuguese "o padrão"; "o" is Spanish "or"
+    named = msg.any_at(("recommended", "as_said"), statement.start) == end  # Portuguese "o padrão": "o" is "or"
     named = named or statement.forced == "recommended"
     if named or (value.kind in ("recommended", "ambiguous_agreement") and msg.any_at(
         ("accept", "recommended", "delegate"), statement.start
@@ -133,6 +135,13 @@ def _take_rest(msg: Message, sums: Sums, statement: Statement) -> None:
         value = Value("recommended")
     sums.rest = value if value.kind in ("letter", "recommended", "skip", "ambiguous_agreement") else None
     tail = statement.tail if statement.tail >= 0 else end
+    if msg.is_mark(tail, "?"):  # "1b, rest as recommended?"
+        kind = "" if sums.rest is None else sums.rest.kind
+        sums.doubted = sums.doubted or kind == "recommended"
+        if kind in ("letter", "skip"):
+            sums.rest = None
+            sums.notes.append(msg.words(statement.first, tail + 1))
+            return
     last = _without_joint(msg, tail, statement.end)
     if msg.skip_decoration(tail, last) < last:
         sums.notes.append(msg.words(tail, last))
@@ -153,7 +162,7 @@ def _without_joint(msg: Message, start: int, end: int) -> int:
 
 
 def _core_end(msg: Message, statement: Statement) -> int:
-    stop = msg.any_at(("recommended", "delegate", "skip", "agree", "accept"), statement.start)
+    stop = msg.any_at(("recommended", "as_said", "delegate", "skip", "agree", "accept"), statement.start)
     return stop or statement.start + 1
 
 
@@ -184,9 +193,10 @@ def _take_words(msg: Message, sums: Sums, statement: Statement) -> None:
         clear = clear or (k == i and msg.letter(k, end) in _NEVER_WORDS and not msg.tokens[k].lower)
         heads = (k == i or msg.is_edge(k - 1)) and bool(msg.any_at(AFTER_A, k + 1, end))
         if clear and (heads or letter_ends(msg, k, end)):
-            sums.cluttered = True
+            sums.cluttered = sums.lettered = True
         if token.kind == "num" and token.value in msg.by_number and not msg.at("unit", k + 1):
             sums.cluttered = True
+            sums.named.add(token.value)
     letter = msg.letter(i, end)
     if letter and msg.is_mark(i + 1, ".") and _may_be_name(msg, i + 2) and any(msg.is_break(k) for k in range(i)):
         letter = ""  # "A. Schmidt" below the answers

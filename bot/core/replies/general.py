@@ -45,14 +45,14 @@ def rest_at(msg: Message, i: int) -> Statement | None:
     offered = msg.offered | frozenset(f"~{letter}" for letter in msg.offered)
     for _ in range(4):
         more = msg.any_at(("filler", "item", "suffix", "unsure", "content"), k)
-        if not more or msg.any_at(("recommended", "delegate", "skip"), k) or msg.letter(k) in offered:
+        if not more or msg.any_at(("recommended", "as_said", "delegate", "skip"), k) or msg.letter(k) in offered:
             break
         k = msg.skip_marks(more, msg.count, ",")
     at = skip_leads(msg, k, msg.count)
     if msg.letter(at) and (letter_ends(msg, at, msg.count) or msg.any_at(("polite", "note"), at + 1)):
         return Statement("rest", i, k, at + 1)
     for position in (k, at):
-        end = msg.any_at(("recommended", "delegate", "skip", "agree", "accept"), position)
+        end = msg.any_at(("recommended", "delegate", "skip", "agree", "accept"), position) or _as_said(msg, position)
         if end and end == msg.at("agree", position):  # "Rest passt so wie vorgeschlagen"
             named = end
             while (
@@ -66,6 +66,15 @@ def rest_at(msg: Message, i: int) -> Statement | None:
         if end:
             return Statement("rest", i, position, end)
     return None
+
+
+def _as_said(msg: Message, i: int) -> int:
+    """Where "as you said" ends, unless it reads on: "as you said last week"."""
+    stop = msg.at("as_said", i)
+    ends = (
+        stop and not msg.is_mark(stop, "?") and (msg.is_edge(stop) or msg.any_at(("polite", "except", "note"), stop))
+    )
+    return stop if ends else 0
 
 
 def same_at(msg: Message, i: int) -> Statement | None:

@@ -23,6 +23,7 @@ from bot.core.replies.general import accept_at, cancel_at, rest_at, same_at
 from bot.core.replies.items import letters_first, open_ended, slip_at
 from bot.core.replies.message import Message
 from bot.core.replies.numbering import begins_value, goes_on, numbers_at, skip_fill
+from bot.core.replies.related import asks_others, same_again
 from bot.core.replies.retract import asked_aside, hedged_first, taken_back
 from bot.core.replies.reverse import value_first
 from bot.core.replies.statement import Place, Statement
@@ -31,6 +32,7 @@ from bot.core.replies.values import item_within
 
 _PUT_ASIDE: Final = ("discuss", "later", "unsure", "explain")
 _BEGINS_ASIDE: Final = frozenset((*_PUT_ASIDE, "take_up"))
+_RELATED: Final = frozenset(("same", "too", "consult", "later", "note"))
 _OPENERS: Final = "\"“”„«‘'「『([{|<*~•#-"
 
 
@@ -143,6 +145,8 @@ class Parser:
             return msg.at("note", i) if told and msg.at("limit", i) else 0
         if msg.tokens[i].kind == "mention":
             return i + 1
+        if place == "line" and (refused := msg.at("disagree", i)) and msg.is_mark(refused, ":"):
+            return refused + 1  # "nope: 2 A"
         stop = msg.any_at(("agree", "polite", "unsure", "correct", "lead", "item"), i)
         if not stop and (place != "mid" or self.said.out) and open_item is None and msg.at("limit", i):
             stop = msg.at("note", i)  # "…, but 3: C"
@@ -162,8 +166,9 @@ class Parser:
         item = item_at(self.msg, self.said, stop, "done")
         if item is None or item.weak or item.numbers[0] not in msg.by_number:
             return 0
-        alike = self.said.weak_style and msg.letter(item.start) and letter_ends(msg, item.start, msg.count)
-        return stop if item.bound or item.glued or alike else 0
+        letter = msg.letter(item.start) and letter_ends(msg, item.start, msg.count)
+        alike = letter or (item.start < msg.count and msg.is_picture(item.start))  # "… ✅ 3 ❌"
+        return stop if item.bound or item.glued or (self.said.weak_style and alike) else 0
 
     def _begins_list(self, i: int) -> bool:
         """Whether a question with its letter comes at `i`."""
@@ -219,6 +224,11 @@ class Parser:
                 return stop, "done"
         if (stop := msg.at("other", at)) and item_within(msg, stop, min(stop + 1, msg.count)):
             return stop, "done"  # "1 other 2 A"
+        if stop := msg.at("same", i):  # "2 same 3 same 4 c"; "2 same as 1, …"
+            further = msg.tokens[min(stop, msg.count - 1)].kind == "num"
+            own = further and (msg.at("same", stop + 1) or begins_value(msg, stop + 1))
+            if further or msg.is_edge(stop):
+                return (stop + 1 if further and not own else stop), "done"
         if msg.at("ordinal", at):
             return msg.at("option", msg.at("ordinal", at)) or msg.at("ordinal", at), "done"
         if msg.tokens[i].kind == "num" and (i + 1 >= msg.count or msg.is_edge(i + 1)):
@@ -249,6 +259,9 @@ class Parser:
             retracts = "retract" in found and (open_item is None or place != "mid")
             if retracts and (aside := taken_back(msg, i)) is not None:
                 return aside
+            relates = place != "mid" and not _RELATED.isdisjoint(found)
+            if relates and (other := same_again(msg, i, self.said.last) or asks_others(msg, i)) is not None:
+                return other
             if "hedge" in found and open_item is None and (aside := hedged_first(self, i, place)) is not None:
                 return aside
         if open_item is not None and place in ("sep", "conn", "done") and not self._opens(open_item, i):

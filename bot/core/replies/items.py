@@ -17,8 +17,8 @@ from bot.core.replies.statement import Place, Statement
 from bot.core.replies.value import letter_ends, skip_leads
 
 _CORE: Final = (
-    "recommended", "delegate", "skip", "unsure", "later", "agree", "disagree", "other", "none", "both", "same",
-    "question", "explain", "hedge", "negative", "accept", "put_off",
+    "recommended", "as_said", "delegate", "skip", "unsure", "later", "agree", "disagree", "other", "none", "both",
+    "same", "question", "explain", "hedge", "negative", "accept", "put_off",
 )  # fmt: skip
 _CORES: Final = frozenset(_CORE)
 _SAID: Final = (*_CORE, "lead", "imperative", "self", "article", "commit", "conditional")

@@ -57,6 +57,21 @@ def by_label(msg: Message, start: int, end: int, slot: Slot) -> Value | None:
     return None
 
 
+def label_end(msg: Message, i: int, slot: Slot) -> int:
+    """Where the longest text of an option ends that stands at `i`; 0 if none does."""
+    texts = slot.folded.texts
+    said = tuple(token.fold for token in msg.tokens[i : i + max(map(len, texts), default=0)])
+    length = max((len(text) for text in texts if text and said[: len(text)] == text), default=0)
+    return i + length if length else 0
+
+
+def only_label(msg: Message, start: int, end: int, slot: Slot) -> Value | None:
+    """ "Only PubMed": the whole text of an option, and no more of it than that."""
+    stop = msg.at("solely", start, end) if slot.labels else 0
+    label = by_label(msg, stop, end, slot) if stop else None
+    return label if label is not None and label.kind == "letter" and label.complete else None
+
+
 def _another(msg: Message, i: int, end: int, texts: Sequence[Sequence[str]]) -> bool:
     """Whether the text of another option is joined, and nothing else: "email and website"."""
     joint = msg.any_at(("and", "or"), i, end) or (i + 1 if msg.is_mark(i, ",/&+") else 0)

@@ -15,6 +15,7 @@ from bot.core.replies.statement import Statement
 from bot.core.replies.value import asks
 
 _HEADS = ("disagree", "discuss", "later", "put_off", "hedge")
+_OTHERS = ("consult", "hand_over", "discuss", "later", "not_mine")  # "ask my boss, rest as recommended": about what?
 _PASSED = ("polite", "agree", "and", "pointer", "filler")
 
 
@@ -30,7 +31,10 @@ def held_back(msg: Message, statements: Sequence[Statement]) -> bool:
             same = after and statement.first <= ends
             if _restricts(msg, statement.first, statement.end, after, same):
                 return True
-    return False
+    if said.kind != "rest" or any(s.kind == "item" for s in statements):
+        return False
+    others = (i for name in _OTHERS for i in msg.places(name, 0, said.first))
+    return any(s.kind == "words" and s.first <= i < s.end for i in others for s in statements)
 
 
 def _restricts(msg: Message, start: int, end: int, after: bool, same: bool) -> bool:

@@ -101,12 +101,12 @@ def numbers_at(
         span = 0 if joint else (msg.at("to", end) or (end + 1 if sign and sign in "-~" else 0))
         if (
             span == end + 1
-            and msg.glued(end)
+            and (msg.glued(end) or (i > 1 and msg.glued(i - 1) and msg.tokens[i - 1].letter))
             and not msg.glued(span)
             and msg.glued(span + 1)
             and msg.letter(span + 1)
         ):
-            break  # "1b 2- 3a": nothing on 2
+            break  # "1b 2- 3a", "1b 2 - 3a": nothing on 2
         if sign == "." and msg.is_mark(end + 1, "."):
             span = end + 2
         if not joint and not span:
@@ -274,10 +274,20 @@ def _past_suffix(msg: Message, j: int, *, word: bool) -> int:
             break
         if kind == "word" and stop < msg.any_at(("recommended", "delegate"), j):
             break
+        if kind == "char" and _asks_somebody(msg, j):
+            break
         if named and stop < msg.count and msg.tokens[stop].kind == "num":
             break
         j = stop
     return j
+
+
+def _asks_somebody(msg: Message, j: int) -> bool:
+    """ "第3题问老板": 问 is a noun for a question elsewhere, and here the verb."""
+    stop = msg.at("consult", j)
+    return (
+        0 < stop < msg.count and msg.tokens[stop].kind == "char" and not msg.any_at(("item", "suffix", "lead"), stop)
+    )
 
 
 def _option_next(msg: Message, i: int) -> bool:
@@ -296,22 +306,26 @@ def bind_at(msg: Message, i: int) -> tuple[int, str]:
             bind = bind or sign
         elif sign in (",", ";") and not bind and msg.glued(j):
             return j + 1, sign
-        elif sign in "/~_" and not bind and msg.glued(j) and _letter_next(msg, j + 1):
+        elif sign in "/~_" and not bind and msg.glued(j) and msg.glued(j + 1) and _letter_next(msg, j + 1):
             return j + 1, ":"
+        elif sign > "\u2190" and not bind and msg.tokens[j].spaced and _letter_next(msg, j + 1):
+            return j + 1, ":"  # "1 ✅ B"
         else:
             break
         j += 1
     if bind:
         return j, bind
     stop = msg.at("suffix", j)
-    if not stop or stop < msg.any_at(("recommended", "delegate"), j):  # Spanish "3 la que recomiendas"
+    if (
+        not stop or _asks_somebody(msg, j) or stop < msg.any_at(("recommended", "delegate"), j)
+    ):  # Spanish "3 la que recomiendas"
         return i, ""
     return stop, ":"
 
 
 def _letter_next(msg: Message, i: int) -> bool:
-    """`1/A 2/B`: a letter of the round glued to the sign, and no more of a word."""
-    return msg.glued(i) and msg.letter(i) in msg.offered and letter_stands(msg, i, msg.count)
+    """`1/A 2/B`: a letter of the round behind the sign, and no more of a word."""
+    return msg.letter(i) in msg.offered and letter_stands(msg, i, msg.count)
 
 
 def skip_fill(msg: Message, i: int) -> int:

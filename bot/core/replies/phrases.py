@@ -21,6 +21,7 @@ WORD_CLASSES: Final[Mapping[str, str]] = {
     # what can be said of the whole round or of one question
     "accept": "the verb that takes the recommendations even alone: accept",
     "recommended": "the recommended option, by name: recommended, defaults, as proposed",
+    "as_said": "the recommended option, of one question or the rest: as you said",
     "delegate": "leaves the choice to the bot: you decide",
     "agree": "agreement that names nothing: ok, yes, sounds good",
     "disagree": "a refusal that names nothing: no, nope",
@@ -49,6 +50,7 @@ WORD_CLASSES: Final[Mapping[str, str]] = {
     "none": "none of the options: neither",
     "other": "the Other option: other, own answer",
     "same": "refers to another answer: same as",
+    "too": "after the number of a question, the answer said last: too, also",
     "pointer": "words elsewhere instead of a description: see above",
     "placeholder": "the card's own words for Other's text",
     "reject": "turns down the recommendation of one question",
@@ -58,6 +60,7 @@ WORD_CLASSES: Final[Mapping[str, str]] = {
     "negative": "says only what it is not: anything but",
     "conditional": "begins a condition: if, unless",
     "limit": "narrows, postpones or contradicts what was just accepted: only, but, until",
+    "solely": "before the text of an option, and no more than that: only",
     "not_after": "turns round the letter or number before it: 以外, 말고",
     "alternative": "before options that are all the same to the person: either",
     "tag": "asks for a yes at the end of a statement, before the question mark: right, isn't it",
@@ -89,6 +92,7 @@ WORD_CLASSES: Final[Mapping[str, str]] = {
     "suggestion": "ends a suggestion put as a question",
     # the frame of an item
     "heading": "before a colon, how people announce their own answers: final, summary, reply",
+    "in_order": "tells that letters without numbers stand in the order of the questions: in that order",
     "item": "a noun for a question: question, Q, No.",
     "suffix": "what may follow a number: st, nd, and the particles of Korean, Japanese, Chinese",
     "option": "a noun for an option: option, letter",
@@ -167,6 +171,23 @@ SPEC_WORDS: Final[Mapping[str, str]] = {
     "claimed": "claims that something is decided already: {who} has approved, do not ask (see `bot.core.claims`)",
 }
 
+# Words with which people describe a change of the scope, and tell what somebody else has said; kept as written.
+CHANGE_WORDS: Final[Mapping[str, str]] = {
+    "scope_drop": "takes something out of the scope: drop {what} (see `bot.core.scope_change`)",
+    "scope_add": "brings something into the scope: add {what}",
+    "scope_out": "names what is out: out of scope",
+    "scope_in": "names what is in: in scope",
+    "scope_tier": "names the tier",
+    "scope_surfaces": "names surfaces: screens, pages",
+    "scope_comparators": "names what is compared: competitors",
+    "because": "begins the reason of a change, anywhere in it: because; with a comma before it: ', as'",
+    "because_after": "ends a reason that comes first: ので",
+    "unsettled": "keeps words beside it from being a change: maybe, should we",
+    "says": "tells what somebody says, between their name and their words: said",
+    "told_of": "the same where it stands elsewhere: {who} {words} dedi (see `bot.core.claims`)",
+    "oneself": "who tells of themselves, or announces their own words: I, my answer",
+}
+
 TEXT_CLASSES: Final[Mapping[str, str]] = {
     "signature": "how an automatic signature begins",
     "forwarded": "how a forwarded line begins",
@@ -174,6 +195,7 @@ TEXT_CLASSES: Final[Mapping[str, str]] = {
     "roles": "how a transcript's lines begin: a role and a colon",
     **SIGNS,
     **SPEC_WORDS,
+    **CHANGE_WORDS,
 }
 
 # Classes in which one or two slipped keys are forgiven. "expect" must never become "except", so `except` is not
@@ -208,7 +230,7 @@ class PhraseBook:
                     # signs keep their accents: they are compared as `bot.core.words` folds, which keeps them
                     texts[name].extend(
                         entry
-                        if name in SIGNS
+                        if name in SIGNS or name in CHANGE_WORDS
                         else plain(entry)
                         if name in SPEC_WORDS and name != "way"
                         else fold(entry)
@@ -229,7 +251,9 @@ class PhraseBook:
         self.pasted: tuple[str, ...] = tuple(texts["pasted"])
         self.roles: tuple[str, ...] = tuple(texts["roles"])
         self.signs: Mapping[str, tuple[str, ...]] = {name: tuple(texts[name]) for name in SIGNS}
-        self.lists: Mapping[str, tuple[str, ...]] = {name: tuple(texts[name]) for name in SPEC_WORDS}
+        self.lists: Mapping[str, tuple[str, ...]] = {
+            name: tuple(dict.fromkeys(texts[name])) for name in (*SPEC_WORDS, *CHANGE_WORDS)
+        }
         self.forwarded: tuple[str, ...] = tuple(texts["forwarded"])
 
     def _add(self, name: str, phrase: str, value: int) -> None:

@@ -15,12 +15,14 @@ from itertools import pairwise
 
 from bot.core.replies import wording
 from bot.core.replies.company import conditioned, in_company
-from bot.core.replies.exceptions import unmet
+from bot.core.replies.exceptions import but_named, unmet
 from bot.core.replies.gather import Sums, take
 from bot.core.replies.limits import held_back, pauses, turned_down
 from bot.core.replies.message import Message
+from bot.core.replies.offered import behind_comma
 from bot.core.replies.reading import ItemError, ItemReading, Proposal, Reading, Slot
 from bot.core.replies.statement import Statement
+from bot.core.replies.typed import letter_of_another
 from bot.core.replies.unnumbered import below_numbers, by_labels, by_line, in_turn, spoken
 from bot.core.replies.value import Value, asks, skip_leads
 from bot.core.replies.values import item_within, read_value
@@ -86,6 +88,8 @@ def _conclude(msg: Message, sums: Sums, statements: Sequence[Statement]) -> Read
         for number, value in sums.values.items():
             if value.kind == "refused":
                 sums.values[number] = replace(value, kind="needs_answer")
+    if sums.unknown:
+        sums.values |= {n: letter_of_another(v) for n, v in sums.values.items()}
     answers, errors = _outcomes(msg, sums)
     if sums.same is not None:
         sums.doubted = sums.doubted or sums.cluttered
@@ -115,6 +119,8 @@ def _conclude(msg: Message, sums: Sums, statements: Sequence[Statement]) -> Read
     letters = sum(item.key != "other" for item in answers.values())  # "1a 2b 3 only this year": said to nobody else
     loose = sums.loose or any(s.buried or (s.weak and letters < 2) for s in statements)
     proposals = _kept(msg, sums)
+    if not proposals and any(item.note for item in answers.values()):
+        proposals = behind_comma(msg, {*sums.values, *sums.subs})
     if not proposals and answers and (
         sums.agreed or (sums.rest is not None and sums.rest.kind == "ambiguous_agreement")
     ):  # fmt: skip
@@ -234,10 +240,10 @@ def _referred(msg: Message, sums: Sums, number: int, value: Value, slot: Slot) -
     held = msg.by_number[source].held if said is None and source in msg.by_number else None
     if held is not None and held in msg.by_number[source].letters:
         said = Value("letter", held)
-    if said is None or source == number:
+    if said is None or source == number or source in sums.conflicts:
         return Value("reference", said=value.said)
-    if said.kind == "other" and said.text:
-        return replace(said, note=None)
+    if said.kind in ("other", "answer") and said.text and slot.form != "validate":
+        return replace(said, kind=wording.OWN[slot.form], note=None)
     if said.kind == "recommended" or said.kind == "skip":
         return Value(said.kind, said=value.said)
     if said.kind == "letter" and said.letter in slot.letters and said.letter != slot.other:
@@ -269,14 +275,20 @@ def _accepted(
     errors: list[ItemError],
     note: str | None,
 ) -> Reading:
-    if sums.unknown or sums.cluttered or sums.unplaced or _nested(msg, sums, statements):
-        return Reading(kind="needs_confirmation", errors=tuple(errors), note=note)
+    nested = _nested(msg, sums, statements)
+    if sums.unknown or sums.cluttered or sums.unplaced or nested:
+        clear = bool(sums.named) and not (sums.unknown or sums.lettered or sums.unplaced or sums.negated or nested)
+        others = but_named(msg, sums.named, statements, answers) if clear and not errors else ()
+        return Reading(kind="needs_confirmation", errors=tuple(errors), proposals=others, note=note)
     if sums.loose and len(sums.values) > 1 and _all_free(msg, sums, statements):
         return Reading(kind="needs_confirmation", note=note)  # minutes, or other notes with a late acceptance
     if sums.doubted and not answers and not errors and (put := turned_down(msg, statements)) is not None:
         return put
     if sums.doubted or sums.negated:
-        return Reading(kind="needs_confirmation", errors=tuple(errors), proposals=(ACCEPT,), note=note)
+        offer = (
+            ACCEPT.model_copy(update={"answers": answers}) if answers else ACCEPT
+        )  # a yes keeps what else was said
+        return Reading(kind="needs_confirmation", errors=tuple(errors), proposals=(offer,), note=note)
     addressed = set(sums.values) | set(sums.subs)
     taken = tuple(s.number for s in msg.open if s.recommended is not None and s.number not in addressed)
     exceptions = bool(addressed)

@@ -44,6 +44,8 @@ def value_first(msg: Message, i: int, inside: bool = False) -> Statement | None:
         at = skip_leads(msg, named, msg.count)
         if name == "negative" and not msg.letter(at):
             continue
+        if name == "negate" and msg.is_mark(named, ":") and _told(msg, j):
+            continue  # "No: 1 should be C"
         if name in ("negate", "negative") and msg.letter(at) and (joint := msg.at("for", at + 1)):
             return numbered_tail(msg, i, i, at + 1, joint, "negative")
         statement = numbered_tail(msg, i, i, named, j, name)
@@ -83,6 +85,19 @@ def value_first(msg: Message, i: int, inside: bool = False) -> Statement | None:
             return None
         joint = stop
     return numbered_tail(msg, i, at, stop, joint, "" if not msg.at("accept", at) else "recommended")
+
+
+def _another(msg: Message, i: int) -> bool:
+    """ "B for 1 A for 2": behind the letter comes its own number."""
+    joint = msg.at("for", i)
+    numbers = numbers_at(msg, joint, alone=True) if joint else None
+    return numbers is not None and numbers.values[0] in msg.by_number
+
+
+def _told(msg: Message, i: int) -> bool:
+    """Whether something is said on the numbers at `i`."""
+    numbers = numbers_at(msg, i)
+    return numbers is not None and not msg.is_edge(numbers.end)
 
 
 def _taken_up(msg: Message, i: int) -> Statement | None:
@@ -164,7 +179,8 @@ def numbered_tail(msg: Message, first: int, value: int, value_end: int, j: int, 
         return None
     if msg.at("unit", numbers.end) or (
         numbers.end < msg.count and msg.letter(numbers.end) in msg.offered - {""} and forced == ""
-    ):
+        and not _another(msg, numbers.end + 1)
+    ):  # fmt: skip
         return None
     return Statement(
         "item", first, value, numbers.end, numbers.values, value_end=value_end, tail=numbers.end,

@@ -8,6 +8,8 @@ validate question shows a statement: yes confirms it at once, anything else corr
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bot.core.replies import wording
 from bot.core.replies.doubt import orders, puts_off
 from bot.core.replies.message import Message
@@ -23,8 +25,12 @@ def read_typed(msg: Message, start: int, end: int, slot: Slot) -> Value:
     """What a numbered part says on an open or validate question."""
     while end > start and (msg.is_break(end - 1) or msg.is_mark(end - 1, ",;/|")):
         end -= 1
+    if start < end - 1 and end < msg.count and msg.at("and", end - 1) == end and msg.tokens[end - 1].kind == "word":
+        end -= 1
     while start < end and (msg.is_break(start) or msg.is_mark(start, ":=.-,)")):
         start += 1
+    if start and msg.at("ordinal", start - 1) == start and start < end:
+        start = msg.at("option", start, end) or start  # "first one …"
     said = msg.words(start, end)
     if not said:
         return Value("empty")
@@ -34,6 +40,8 @@ def read_typed(msg: Message, start: int, end: int, slot: Slot) -> Value:
         stop = msg.at(name, start, end)
         if stop and msg.skip_decoration(stop, end) >= end:
             return Value(kind, said=said)
+    if (stop := msg.at("too", start, end)) and msg.skip_decoration(stop, end) >= end:
+        return Value("same", said=said)  # "1: green and 2 too"
     if (code := aside(msg, start, end)) in _NO_ANSWER:
         return Value(code, said=said)
     if orders(msg, start, end):
@@ -54,7 +62,15 @@ def _typed(msg: Message, start: int, end: int, slot: Slot, said: str) -> Value:
         i = stop
     if i >= end and any(msg.at("agree", k, end) for k in msg.places("agree", start, end)):
         return Value("confirm", said=said)
+    if end - start == 1 and msg.letter(start):
+        return Value("unclear", said=said, kept=said)  # an option's, of another question?
     return Value("correct", text=said, said=said)
+
+
+def letter_of_another(value: Value) -> Value:
+    """ "First one B, second one A" where there is one question: a letter that is no answer without a yes."""
+    lone = value.kind == "answer" and value.text is not None and len(value.text) == 1 and value.text.isalpha()
+    return replace(value, kind="unclear", text=None, kept=value.said) if lone else value
 
 
 def read_open(msg: Message, slot: Slot, numbered: bool) -> Reading | None:
@@ -79,7 +95,7 @@ def read_open(msg: Message, slot: Slot, numbered: bool) -> Reading | None:
     if value.kept:  # "we'll see": one yes takes it as it stands
         offered = wording.kept(((slot, value),))
         return Reading(kind="needs_confirmation", proposals=offered)
-    if value.kind in ("unsure", "deferred", "empty"):
+    if value.kind in ("unsure", "deferred", "empty", "same"):
         return None
     if value.kind == "skip":
         return Reading(kind="answers", answers={slot.number: ItemReading(key="skip")})

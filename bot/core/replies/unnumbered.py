@@ -12,7 +12,7 @@ A reading counts only if it is the only one; otherwise its readings become propo
 from __future__ import annotations
 
 from bot.core.replies import wording
-from bot.core.replies.labels import by_label
+from bot.core.replies.labels import by_label, label_end
 from bot.core.replies.letters import chosen_inside
 from bot.core.replies.message import Message
 from bot.core.replies.reading import ItemError, ItemReading, Proposal, Reading, Slot
@@ -31,7 +31,11 @@ def positional(msg: Message) -> Reading | None:
         i = msg.skip_decoration(start, end) if not _placeholder(msg, start) else start
         if msg.at("negate", i):
             continue
-        while i < end and not msg.letter(i) and (stop := msg.any_at((*_BEFORE_LETTER, "item", "heading"), i, end)):
+        while (
+            i < end
+            and not msg.letter(i)
+            and (stop := msg.any_at((*_BEFORE_LETTER, "item", "heading", "in_order"), i, end))
+        ):
             i = msg.skip_marks(stop, end, ":")
         row: list[tuple[str, int]] = []
         while i < end:
@@ -39,7 +43,7 @@ def positional(msg: Message) -> Reading | None:
                 row.append((msg.letter(i), i))
             elif _placeholder(msg, i):
                 row.append((msg.tokens[i].fold, i))
-            elif stop := (msg.at("polite", i, end) or msg.at("and", i, end)):
+            elif stop := msg.any_at(("polite", "and", "in_order"), i, end):
                 i = stop
                 continue
             elif msg.tokens[i].kind != "mark" or msg.is_mark(i, "+=&~>*#"):
@@ -176,6 +180,8 @@ def by_labels(msg: Message) -> Reading | None:
     if msg.tokens[first].fold not in msg.open[0].folded.heard:
         return None
     parts = _listed(msg)
+    if len(parts) == 1:
+        parts = _in_a_row(msg, first)
     if len(parts) < 2 or len(parts) != len(msg.open):
         return None
     answers: dict[int, ItemReading] = {}
@@ -185,6 +191,19 @@ def by_labels(msg: Message) -> Reading | None:
             return None
         answers[slot.number] = ItemReading(key=value.letter)
     return Reading(kind="answers", answers=answers, shaped=True)
+
+
+def _in_a_row(msg: Message, i: int) -> list[tuple[int, int]]:
+    """ "weekly staff only printed": the text of an option of each open question, and nothing else."""
+    parts: list[tuple[int, int]] = []
+    for slot in msg.open:
+        i = msg.at("and", i) or i
+        end = label_end(msg, i, slot)
+        if not end:
+            return []
+        parts.append((i, end))
+        i = end
+    return parts if msg.skip_decoration(i, msg.count) >= msg.count else []
 
 
 def _listed(msg: Message) -> list[tuple[int, int]]:

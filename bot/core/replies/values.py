@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Final
 
 from bot.core.replies.doubt import bare_order, may_wait, puts_off
-from bot.core.replies.labels import by_label
+from bot.core.replies.labels import by_label, only_label
 from bot.core.replies.letters import after_letter, corrected, lettered
 from bot.core.replies.message import Message
 from bot.core.replies.own import aside
@@ -135,7 +135,7 @@ def _read(msg: Message, start: int, end: int, slot: Slot, *, glued: bool) -> Val
     at = skip_leads(msg, start, end)
     if at == end - 1 and msg.tokens[at].kind == "word" and msg.at("spoken", at, end) and not msg.letter(at):
         return Value("unclear", said=said)  # "be", "see": dictated letters, or words that answer nothing
-    label = by_label(msg, start, end, slot)
+    label = by_label(msg, start, end, slot) or only_label(msg, start, end, slot)
     if label is not None:
         return label
     if msg.is_mark(start, "([") and (msg.letter(start + 1, end) and msg.is_mark(start + 2, ")]")):
@@ -161,6 +161,8 @@ def _only_thanks(msg: Message, i: int, end: int) -> bool:
 def _free_text(msg: Message, start: int, end: int, slot: Slot, said: str) -> Value:
     if not any(msg.is_word(i) for i in range(start, end)):
         return Value("unclear", said=said)
+    if len(said) == 1 and msg.tokens[start].kind == "word":
+        return Value("unclear", said=said)  # a letter of another script, "2: ج"
     last = end - 1
     while last > start and (msg.is_mark(last, '!")”)') or msg.is_break(last)):
         last -= 1

@@ -12,13 +12,12 @@ letter with several questions open or a word such as "BAD" is asked about with i
 from __future__ import annotations
 
 from bot.core.replies.message import Message
-from bot.core.replies.own import aside
+from bot.core.replies.offered import numbered_words, own_words, words_for
 from bot.core.replies.reading import ItemReading, Proposal, Reading
 from bot.core.replies.unnumbered import bare, by_line, letters_as_word, numbers_alone, positional
 from bot.core.replies.value import asks
 from bot.core.replies.wording import CANCEL
 
-_FEW_WORDS = 5
 ACCEPT = Proposal(kind="accept_all", label="accept recommendations")
 STOP_OR_CANCEL = (Proposal(kind="force_quit", label="Draft with what you have"), CANCEL)
 
@@ -32,7 +31,7 @@ def read_whole(msg: Message) -> Reading:
         return Reading(kind="unparsed")
     for reader in (
         positional, by_line, letters_as_word, bare, numbers_alone, postponed, handed_over, _question, _refusal,
-        _agreement, _own_words, _own_words_for,
+        _agreement, own_words, words_for, numbered_words,
     ):  # fmt: skip
         reading = reader(msg)
         if reading is not None:
@@ -227,37 +226,3 @@ def _agreement(msg: Message) -> Reading | None:
         if msg.next(("negate", "disagree"), first_agreed) < msg.count:
             return Reading(kind="needs_confirmation", note=rest)
     return Reading(kind="needs_confirmation", proposals=(ACCEPT,), note=rest or None)
-
-
-def _own_words(msg: Message) -> Reading | None:
-    """Free text with one question open: offered as its own answer, never taken."""
-    if len(msg.open) != 1 or msg.open[0].form != "choice" or msg.open[0].other is None:
-        return None
-    spoken = sum(token.kind in ("word", "char", "opaque") for token in msg.tokens)
-    if spoken < 3 or msg.any_at(("done", "polite", "discuss"), msg.skip_decoration(0, msg.count)):
-        return None
-    if aside(msg, msg.skip_decoration(0, msg.count), msg.count):
-        return None  # offering "I'd have to check" as the answer helps nobody
-    text = msg.words(0, msg.count)
-    answers = {msg.open[0].number: ItemReading(key="other", text=text)}
-    return Reading(kind="needs_confirmation", proposals=(Proposal(kind="answers", answers=answers, label="Other"),))
-
-
-def _own_words_for(msg: Message) -> Reading | None:
-    """ "Weekly for 1": a few words for one question by its number, offered as its own answer, never taken."""
-    end = msg.count
-    while end > 1 and (msg.is_mark(end - 1, ".!") or (end > 2 and msg.at("polite", end - 1) == end)):
-        end -= 1
-    number = msg.tokens[end - 1].value
-    slot = msg.by_number.get(number)
-    start = msg.skip_decoration(0, end)
-    joint = next((i for i in range(max(start + 1, end - 3), end - 1) if msg.at("said_for", i) == end - 1), 0)
-    if not joint or slot is None or slot.form != "choice" or slot.other is None or joint - start > _FEW_WORDS:
-        return None
-    if any(msg.is_edge(i) or msg.tokens[i].kind == "num" for i in range(start, joint)) or aside(msg, start, joint):
-        return None
-    if msg.any_at(("done", "discuss", "self", "speaker", "note", "negate"), start):
-        return None  # "I am waiting for 1"
-    text = msg.words(start, joint)
-    answers = {number: ItemReading(key="other", text=text)}
-    return Reading(kind="needs_confirmation", proposals=(Proposal(kind="answers", answers=answers, label="Other"),))

@@ -23,7 +23,7 @@ _CODES = {
     "order": "unclear",
     "refused": "unclear",
 }
-_OWN = {"choice": "other", "open": "answer", "validate": "correct"}  # the key of a person's own words, by form
+OWN = {"choice": "other", "open": "answer", "validate": "correct"}  # the key of a person's own words, by form
 CANCEL = Proposal(kind="cancel", label="Cancel the request")
 _LONGEST_QUOTE = 40  # characters; longer words of the person are cut in an error sentence
 
@@ -54,7 +54,7 @@ def item(slot: Slot, value: Value) -> ItemReading | None:
 def kept(values: Iterable[tuple[Slot, Value]]) -> tuple[Proposal, ...]:
     """What a yes would take, of words that are no certain answer."""
     told = [(slot, value) for slot, value in values if value.kept and (slot.form != "choice" or slot.other)]
-    answers = {slot.number: ItemReading(key=_OWN[slot.form], text=value.kept) for slot, value in told}
+    answers = {slot.number: ItemReading(key=OWN[slot.form], text=value.kept) for slot, value in told}
     offered = (Proposal(kind="answers", answers=answers, label=_label(told)),) if answers else ()
     return (*offered, CANCEL) if offered and any(value.kind == "order" for _, value in told) else offered
 

@@ -66,6 +66,8 @@ def _by_order(msg: Message, start: int, at: int, end: int, slot: Slot, said: str
 
 
 def _reference(msg: Message, start: int, _at: int, end: int, _slot: Slot, said: str) -> Value | None:
+    if (stop := msg.at("too", start, end)) and msg.skip_decoration(stop, end) >= end:
+        return Value("tentative" if msg.is_mark(stop, "?") else "same", said=said)  # "3 too"
     stop = msg.at("same", start, end) or msg.at("same", _at, end)
     if not stop:
         return None
@@ -74,6 +76,10 @@ def _reference(msg: Message, start: int, _at: int, end: int, _slot: Slot, said: 
     if number <= 0 and i < end and not msg.is_edge(i):
         told = any(msg.at("self", k, end) for k in range(i, min(end, i + 3)))  # "the same as what I told Kim"
         return Value("reference", said=said) if told and stop > max(start, _at) + 1 else None
+    if number > 0 and msg.at("unit", i + 1, end):
+        return None  # "the same as 2 weeks ago"
+    if msg.is_mark(i + 1 if number > 0 else i, "?"):
+        return Value("tentative", said=said)
     return Value("same", number=max(number, 0), said=said)
 
 
@@ -100,6 +106,9 @@ def _by_class(msg: Message, start: int, at: int, end: int, slot: Slot, said: str
         stop = msg.at(name, at, end) or msg.at(name, start, end) or _led_recommended(msg, at, end, name)
         if stop and not (name == "recommended" and _qualifies(msg, stop, end)):
             return _recommended(msg, stop, end, slot, said)
+    stop = msg.at("as_said", start, end)
+    if stop and msg.skip_decoration(stop, end) >= end:
+        return _recommended(msg, stop, end, slot, said)
     stop = msg.at("pointer", start, end)
     if stop and (msg.skip_decoration(stop, end) >= end or _placed(msg, stop, end)):
         return Value("other", said=said)
