@@ -16,9 +16,17 @@ from typing import Any, Protocol
 from bot.ports import StoreUnavailable
 from storage import file, is_postgres, named, upgrade
 
-PORTION = 1000  # rows in memory
+PORTION = 1000  # rows in memory, where they are short
+LENGTH = 500_000  # characters in memory, of those that were read at a time
+FEW = 20  # rows that are read of a table before it is known how long they are
 
 Values = Sequence[Any]
+
+
+def next_portion(rows: Sequence[Values]) -> int:
+    """How many rows to read next, by those that have just been read: a state is fifty times as long as most rows."""
+    longest = max(sum([len(value) for value in row if isinstance(value, str)]) for row in rows)
+    return min(PORTION, LENGTH // (longest + 1) + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +65,8 @@ class Copied:
 
 
 class Side(Protocol):
-    def read(self, shape: Shape) -> AsyncGenerator[Values]:
-        """All rows, in the order of their key."""
+    def read(self, shape: Shape) -> AsyncGenerator[list[Values]]:
+        """All rows, some at a time, in the order of their key."""
         ...
 
     async def write(self, shape: Shape, rows: list[Values]) -> None: ...
@@ -81,8 +89,8 @@ async def copy(source: str, target: str) -> Copied:
         await upgrade(target)
         copy: Side = await stack.enter_async_context(_opened(target, writing=True))
         for shape in shapes():
-            async with aclosing(copy.read(shape)) as rows:  # left open, it would outlive its connection
-                async for _ in rows:
+            async with aclosing(copy.read(shape)) as portions:  # left open, it would outlive its connection
+                async for _ in portions:
                     raise StoreUnavailable(
                         f"{named(target)} is not empty: there are rows in {shape.name}. Copy into a new database."
                     )
@@ -101,23 +109,20 @@ async def copy(source: str, target: str) -> Copied:
 
 
 async def _copied(origin: Side, copy: Side, shape: Shape) -> tuple[int, str]:
-    digest, count, portion = sha256(), 0, []
-    async for row in origin.read(shape):
-        digest.update(_written(row))
-        portion.append(row)
-        count += 1
-        if len(portion) == PORTION:
-            await copy.write(shape, portion)
-            portion = []
-    if portion:
-        await copy.write(shape, portion)
+    digest, count = sha256(), 0
+    async for rows in origin.read(shape):
+        for row in rows:
+            digest.update(_written(row))
+        count += len(rows)
+        await copy.write(shape, rows)
     return count, digest.hexdigest()
 
 
-async def _digest(rows: AsyncIterator[Values]) -> str:
+async def _digest(portions: AsyncIterator[list[Values]]) -> str:
     digest = sha256()
-    async for row in rows:
-        digest.update(_written(row))
+    async for rows in portions:
+        for row in rows:
+            digest.update(_written(row))
     return digest.hexdigest()
 
 
@@ -167,12 +172,14 @@ class _Sqlite:
     def __init__(self, connection: Any) -> None:
         self._connection = connection
 
-    async def read(self, shape: Shape) -> AsyncGenerator[Values]:
+    async def read(self, shape: Shape) -> AsyncGenerator[list[Values]]:
         cursor = await self._connection.execute(shape.select)
+        count = FEW
         try:
-            while portion := await cursor.fetchmany(PORTION):
-                for row in portion:
-                    yield row
+            while rows := await cursor.fetchmany(count):
+                count = next_portion(rows)
+                yield rows
+                del rows  # or they would be held beside the next ones
         finally:
             await cursor.close()
 

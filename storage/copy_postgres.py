@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from storage.copy import PORTION, Shape, Values, shapes
+from storage.copy import FEW, Shape, Values, next_portion, shapes
 from storage.postgres_errors import DATABASE, unavailable
 from storage.postgres_link import connect, end
 from storage.postgres_url import target
@@ -32,9 +32,14 @@ class _Postgres:
     def __init__(self, connection: Any) -> None:
         self._connection = connection
 
-    async def read(self, shape: Shape) -> AsyncGenerator[Values]:
-        async for row in self._connection.cursor(shape.select, prefetch=PORTION):
-            yield tuple(row)
+    async def read(self, shape: Shape) -> AsyncGenerator[list[Values]]:
+        cursor = await self._connection.cursor(shape.select)
+        count = FEW
+        while rows := await cursor.fetch(count):
+            rows = list(map(tuple, rows))
+            count = next_portion(rows)
+            yield rows
+            del rows  # or they would be held beside the next ones
 
     async def write(self, shape: Shape, rows: list[Values]) -> None:
         await self._connection.copy_records_to_table(shape.name, records=rows, columns=shape.columns)

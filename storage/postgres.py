@@ -27,7 +27,7 @@ from storage.batches import Batches
 from storage.hot import Hot
 from storage.line import FRONT, Line
 from storage.postgres_errors import DATABASE, LOST, unavailable
-from storage.postgres_link import options
+from storage.postgres_link import KEYS, options
 from storage.postgres_listener import Listener
 from storage.postgres_queries import one, rows
 from storage.postgres_reader import open_snapshot
@@ -286,7 +286,8 @@ async def _left_as_it_is(connection: Any) -> None:
 async def open_postgres(target: Target) -> PostgresStore:
     logging.getLogger("asyncpg").setLevel(logging.CRITICAL)  # its tracebacks; we say what is lost
     try:
-        pool = await asyncpg.create_pool(**options(target, min_size=1, max_size=target.pool, reset=_left_as_it_is))
+        made = options(target, KEYS, min_size=1, max_size=target.pool, reset=_left_as_it_is)
+        pool = await asyncpg.create_pool(**made)
     except DATABASE as error:
         raise unavailable(error, target.name) from error
     return PostgresStore(target, pool)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -21,13 +22,17 @@ SERVER = {
     "jit": "off",  # to compile one takes a tenth of a second; none of ours is worth it
 }
 
+# And of those of the pool, whose statements go by keys: their plans are kept, and one that was made while a table had
+# nothing in it must not read it whole when it has grown.
+KEYS = {"enable_seqscan": "off"}
 
-def options(target: Target, **more: Any) -> dict[str, Any]:
+
+def options(target: Target, settings: Mapping[str, str] | None = None, **more: Any) -> dict[str, Any]:
     made: dict[str, Any] = {"dsn": target.dsn, "command_timeout": COMMAND, "timeout": CONNECT, **more}
     if target.pgbouncer:
         made["statement_cache_size"] = 0
     else:
-        made["server_settings"] = SERVER
+        made["server_settings"] = {**SERVER, **(settings or {})}
     return made
 
 

@@ -37,7 +37,8 @@ OURS = """
     FROM pg_settings
     INNER JOIN (VALUES
         ('plan_cache_mode', 'force_generic_plan'), ('jit', 'off'),
-        ('enable_seqscan', 'off'), ('enable_hashjoin', 'off'), ('enable_mergejoin', 'off'),
+        ('enable_seqscan', 'off'), ('enable_bitmapscan', 'off'),
+        ('enable_hashjoin', 'off'), ('enable_mergejoin', 'off'),
         ('default_toast_compression', 'lz4')
     ) AS ours (name, value) USING (name)
     WHERE value = ANY(coalesce(enumvals, ARRAY[value]))

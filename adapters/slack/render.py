@@ -7,7 +7,7 @@ formatting into them, as rich text, in which nothing has a meaning. Limits: docs
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from adapters.limits import block_text, plain, split
@@ -25,6 +25,7 @@ MAX_LABEL = 75
 MAX_TOKEN = 2000
 
 FORM = "Answer in a form"
+SEE = "To the open questions"
 AT = "|"  # in a block id: before it what makes the id new, behind it the conversation
 
 
@@ -42,8 +43,11 @@ class Rendered:
     files: tuple[File, ...] = ()
 
 
-def render(message: Message, conversation: str, fresh: str) -> Rendered:
-    """`fresh` makes the block ids new at each drawing: with old ones clients keep what was selected before."""
+def render(message: Message, conversation: str, fresh: str, link: str | None = None) -> Rendered:
+    """`fresh` makes the block ids new at each drawing: with old ones clients keep what was selected before.
+
+    `link`: the address of the card that the message sends people to; it stands below.
+    """
     room = MAX_TOTAL
     while True:
         parts = tuple(
@@ -52,8 +56,13 @@ def render(message: Message, conversation: str, fresh: str) -> Rendered:
             if plain(part).strip() or part.buttons
         )
         if room < 500 or all(len(p.blocks) <= MAX_BLOCKS and weight(p.blocks) <= MAX_TOTAL for p in parts):
-            return Rendered(parts, message.files)
+            return Rendered(_linked(parts, link) if link and parts else parts, message.files)
         room //= 2
+
+
+def _linked(parts: tuple[Part, ...], link: str) -> tuple[Part, ...]:
+    block = {"type": "context", "elements": [{"type": "mrkdwn", "text": f"<{link}|{SEE}>"}]}
+    return (*parts[:-1], replace(parts[-1], blocks=(*parts[-1].blocks, block)))
 
 
 def conversation_in(block_id: Any) -> str | None:

@@ -16,7 +16,7 @@ from adapters.interrupted import Interrupted
 from adapters.slack.directory import Directory
 from adapters.slack.errors import Cure, code_of, cure_of, named
 from adapters.slack.modal import View
-from adapters.slack.places import PLATFORM, Address, address_of, message_at, name_of, order_of, user_of
+from adapters.slack.places import PLATFORM, Address, address_of, link_to, message_at, name_of, order_of, user_of
 from adapters.slack.reach import LEFT
 from adapters.slack.render import Part, Rendered, brief, render
 from adapters.slack.roots import Roots
@@ -56,7 +56,8 @@ class SlackTransport:
 
     async def post(self, conversation: str, say: Say) -> Sent:
         address, workspace = await self._there(conversation)
-        rendered = render(say.message, conversation, self._fresh())
+        link = None if say.see is None else await self._link(workspace, conversation, say.see)
+        rendered = render(say.message, conversation, self._fresh(), link)
         where = await self._where(conversation, address, say.reply_to)
         direct = await self._directory.direct(workspace, address.channel) if address.root is None else False
         if say.only_to is not None and not direct:
@@ -146,6 +147,11 @@ class SlackTransport:
         if workspace is None:
             raise Undeliverable("the app is not installed in this workspace any more", place=True)
         return address, workspace
+
+    async def _link(self, workspace: Workspace, conversation: str, message: str) -> str | None:
+        _, ts = message_at(message)
+        root = await self._roots.root_of(conversation)
+        return ts and link_to(workspace.me.url, address_of(conversation).channel, ts, root)
 
     async def _where(self, conversation: str, address: Address, reply_to: str | None) -> _Where:
         if address.root is not None:

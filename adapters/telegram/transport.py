@@ -96,7 +96,7 @@ class TelegramTransport:
         count = len(rendered.parts)
         sent = self._interrupted.sent_of(conversation, say, count + len(rendered.files))
         try:
-            address, sent = await self._whole(conversation, rendered, say.reply_to, sent)
+            address, sent = await self._whole(conversation, rendered, say.see or say.reply_to, sent)
             if count and (say.card or say.about):
                 await self._drawn(conversation, address, sent[:count], rendered)
         except Undeliverable:

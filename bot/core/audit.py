@@ -41,6 +41,7 @@ PRODUCT_EVENTS: Final[Mapping[str, str]] = {
     "route.reopened": "somebody wanted another workflow than the one taken",
     "round.closed": "every question of a round has ended",
     "round.reposted": "an open round was shown again",
+    "round.withdrawn": "questions of an open round were withdrawn unanswered: the chosen tier does not ask them",
     "round.signal_raised": "an agent or a model said what is unclear; nothing was decided by it",
     "answer.replaced": "an answer was replaced before its round closed",
     "answer.withdrawn": "an answer was taken back before its round closed",

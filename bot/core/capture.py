@@ -153,7 +153,8 @@ def round_result(session: Session, round_: Round, surface: str) -> dict[str, Any
 
 def _round(round_: Round, clarifications: dict[str, Any]) -> dict[str, Any]:
     resolved = [item for item in round_.items if item.status == "resolved"]
-    ready = len(resolved) == len(round_.items) and not round_.escalated
+    asked = [item for item in round_.items if item.status != "withdrawn"]
+    ready = bool(asked) and len(resolved) == len(asked) and not round_.escalated
     if not round_.items:  # what is taken as settled waits for its "y" (RD-5)
         ready = round_.closed_at is not None
     return {

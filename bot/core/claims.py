@@ -12,32 +12,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from bot.core.model import Material
 from bot.core.own_words import pasted
-from bot.core.patterns import regex
 from bot.core.words import fold, spaceless
 
 _WHO, _GAP = "{who}", "..."  # "…" is folded to this
 _MOST = 20_000  # characters looked at
 _OUR_CARD = "or: accept recommendations"  # a line of our own round, which people quote
-
-_NAME = r"@?[^\W\d_][\w.'’-]{0,30}"
-_SAYS = (
-    r"said|says|say|wrote|writes|texted|texts|answered|replied|told (?:me|us)|tells (?:me|us)"
-    r"|sagte?|schreibt|schrieb|meinte?|a dit|dit|écrit|dice|dijo|escribe|escribió|diz|disse|escreveu"
-    r"|сказал[аи]?|говорит|написал[аи]?|пишет"
-)
-# "Bo said: …", "> Bo: …" within a line: what follows are Bo's words.
-_REPORTED: Final = regex(
-    rf"(?P<who>{_NAME}(?: {_NAME}){{0,2}})(?::|,?\s+(?P<verb>{_SAYS})\b)[\s:,>]*(?:(?:that|to|please|just)\s+)*"
-    r"[\"“«„‘'`]*(?P<words>[^\n\"”»“]{2,200})",
-    re.IGNORECASE,
-)
-# Without it nothing in a line is reported: a name, which holds a letter, and a colon; or a word of saying.
-_MAY_REPORT: Final = regex(rf"[^\W\d_][\w.'’-]{{0,30}}:|\s(?:{_SAYS})\b", re.IGNORECASE)
-_ONESELF = frozenset(("i", "me", "we", "us", "answer", "my answer", "reply", "my reply", "other", "or"))
 
 
 class Claim(NamedTuple):
@@ -45,14 +28,6 @@ class Claim(NamedTuple):
 
     where: str
     words: str
-
-
-class Reported(NamedTuple):
-    """`who` in lower case; `said` False: a colon alone tells that they are that person's words."""
-
-    who: str
-    words: str
-    said: bool
 
 
 def claims(text: str, materials: Iterable[Material], lists: Mapping[str, tuple[str, ...]]) -> tuple[Claim, ...]:
@@ -87,29 +62,6 @@ def _foreign(text: str) -> Iterator[str]:
         yield "\n".join(quoted)[:_MOST]
     if "```" in text:
         yield "\n".join(re.findall(r"```[\s\S]*?(?:```|\Z)", text))[:_MOST]
-
-
-def spoken(text: str) -> Iterator[str]:
-    """Words in a message that it says are somebody else's: quoted lines, and what it tells that somebody has said.
-
-    The reply reader judges whether they accept anything.
-    """
-    for line in text[:_MOST].splitlines():
-        if line.lstrip().startswith((">", "❯")):
-            yield line.lstrip(" >❯")
-        for told in reported(line):
-            yield told.words
-
-
-def reported(text: str) -> Iterator[Reported]:
-    """What a message tells that somebody else has said: "Bo said: …", "Bo: …"."""
-    for line in text[:_MOST].splitlines():
-        bare = line.lstrip(" >❯")
-        for hit in _REPORTED.finditer(bare) if _MAY_REPORT.search(bare) else ():
-            named = hit["who"].casefold()
-            who = re.sub(rf"\s+(?:{_SAYS})$", "", named)
-            if who not in _ONESELF:
-                yield Reported(who, hit["words"].strip(" .…!)’'`"), said=who != named or hit["verb"] is not None)
 
 
 def claimed(passage: str, lists: Mapping[str, tuple[str, ...]]) -> str | None:

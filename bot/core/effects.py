@@ -105,6 +105,7 @@ class Say(Model):
     reply_to: str | None = None
     only_to: PersonId | None = None  # privately where the platform can (RD-12)
     instead: str | None = None  # said to all where it can not; without it, nothing is said then
+    see: str | None = None  # platform id of the card that it sends people to: a link or a reply, where there are such
     words_from: Person | None = None  # whose own words are asked for: their next message should reply to this one
     session: str | None = None
     round: str | None = None

@@ -158,6 +158,11 @@ def of_record(record: Mapping[str, Any], number: int) -> Evidence:
             case "intake_round":
                 rounds[details["round"]] = list(details.get("questions", ()))
                 topics |= details.get("topics", {})
+            case "round.withdrawn":
+                left = set(rounds.get(details["round"], ())) - set(details["questions"])
+                rounds[details["round"]] = [q for q in rounds.get(details["round"], ()) if q in left]
+                if not left:  # it proves nothing, and holds nothing back
+                    del rounds[details["round"]]
             case "round.closed":
                 if details.get("confirmed"):
                     confirmed.add(details["round"])

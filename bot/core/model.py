@@ -205,7 +205,7 @@ class Question(Model):
 
 
 Status = Literal[
-    "open", "resolved", "skipped", "declined", "expired", "cancelled", "force_quit", "deferred"
+    "open", "resolved", "skipped", "declined", "expired", "cancelled", "force_quit", "deferred", "withdrawn"
 ]  # CA-4: every end of a question, told apart everywhere
 
 

@@ -1,18 +1,17 @@
-"""The scope of a specification: what locks it, and how a person's words change it (SC-3)."""
+"""The scope of a specification: what locks it, and what a change makes of it (SC-3)."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from datetime import datetime
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
-from bot.core.claims import reported
-from bot.core.own_words import coded, put_back, set_aside, unquoted
+from bot.core.own_words import coded, unquoted
 from bot.core.patterns import regex
 from bot.core.slots import Held, held, spec_of
-from bot.core.spec import FEWEST_COMPARATORS, SCOPE_FIELDS, TIERS, Lock, Spec, brief
+from bot.core.spec import FEWEST_COMPARATORS, TIERS, Lock, brief
 from bot.core.state import Session
 
 TIER, BOUNDARY, OUT = "meta.complexity_tier", "scope_lock.boundary", "scope_lock.out_of_scope"
@@ -29,13 +28,13 @@ _BOUNDARIES: Final[Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {  #
     "neighbours": ((_REQUEST, "the steps right before and after it"), ("everything beyond those steps",)),
     "area": ((_REQUEST, "the whole area around it"), ()),
 }
-_NUMBERS: Final = {
+NUMBERS: Final = {
     word: number
     for number, word in enumerate(
         ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"], start=1
     )
 }
-_COUNT = regex(rf"(?<![\w.])(\d{{1,3}}|{'|'.join(_NUMBERS)})(?![\w]|\.\d)", re.IGNORECASE)
+_COUNT = regex(rf"(?<![\w.])(\d{{1,3}}|{'|'.join(NUMBERS)})(?![\w]|\.\d)", re.IGNORECASE)
 _OUT = regex(r"\b(?:out of scope|not in scope|out|without|not|no|excluding|except)\b[ :]*", re.IGNORECASE)
 _PART = regex(r"[;\n]|(?<=\w)\.(?= )")
 _IN = regex(r"^\s*(?:in scope|in)\b[ :]*", re.IGNORECASE)
@@ -62,7 +61,7 @@ def _plain(words: str) -> str:
 
 def count_in(words: str) -> int | None:
     """The one number that the words hold; None where there is none, or more than one."""
-    found = {int(n) if n.isdigit() else _NUMBERS[n.lower()] for n in _COUNT.findall(_plain(words))}
+    found = {int(n) if n.isdigit() else NUMBERS[n.lower()] for n in _COUNT.findall(_plain(words))}
     return found.pop() if len(found) == 1 else None
 
 
@@ -154,175 +153,9 @@ def present(lock: Lock, field: str) -> str:
     return "; ".join(value) or "nothing" if isinstance(value, tuple) else str(value)
 
 
-# -- a described change ------------------------------------------------------------------------------------------
+_OTHER_LIST: Final = {"in_scope": "out_of_scope", "out_of_scope": "in_scope"}
 
-
-class Wanted(NamedTuple):
-    """A change that a person describes: the field and its new value. `problem` says why it can not be made."""
-
-    field: str
-    to: str
-    problem: str = ""
-
-
-class Described(NamedTuple):
-    """`because` is the reason, where the words hold one. No `wanted`: no field was recognised.
-
-    `unread`: parts beside it that name no field; they change nothing, and are told.
-    """
-
-    wanted: tuple[Wanted, ...]
-    because: str | None
-    unread: tuple[str, ...] = ()
-
-
-_BECAUSE_WORDS: Final = r"(?:because|since|as|'?cause|cuz|coz|bc|weil|porque|parce que)"
-_BECAUSE = regex(rf"[,;:]?\s*\b{_BECAUSE_WORDS}\b[ :]*", re.IGNORECASE)
-_BEGINS = regex(rf"\W*{_BECAUSE_WORDS}\b[\s:,]*", re.IGNORECASE)
-
-
-def reason(words: str) -> str:
-    """A reason without the word that begins it: "because it grew"."""
-    return _BEGINS.sub("", words, count=1).strip(" .,:;")
-
-
-_NAMES: Final = (
-    (
-        "out_of_scope",
-        regex(
-            r"\b(?:out of scope|(?:not|no longer|isn'?t|aren'?t) in scope|leave out|take out|exclude|without|drop"
-            r"|remove)\b[ :=]*",
-            re.IGNORECASE,
-        ),
-    ),
-    ("in_scope", regex(r"\b(?:in scope|include|add|also cover|bring in)\b[ :=]*", re.IGNORECASE)),
-    ("complexity_tier", regex(r"\btier\b", re.IGNORECASE)),
-    ("surface_count", regex(r"\b(?:surfaces?|screens?|pages?|views?)\b", re.IGNORECASE)),
-    ("comparator_count", regex(r"\b(?:comparators?|competitors?|approaches|products)\b", re.IGNORECASE)),
-)
-_COUNTED_WORDS: Final = (
-    r"(?:tier|surfaces?|screens?|pages?|views?|comparators?|competitors?|approaches|products)[ :=]+(?:to |is |are )?"
-    rf"(?:\d{{1,3}}|{'|'.join(_NUMBERS)})"
-)
-_LISTS: Final = ("in_scope", "out_of_scope")
-# It begins with one sign and goes on in its line: blanks on both sides would take a row of empty lines for ever.
-_TAIL = regex(rf"[;\n,][^\S\n]*(?:and )?({_COUNTED_WORDS})[\s.]*$", re.IGNORECASE)
-_AGREES = regex(r"\W*(?:y|yes|yep|yeah|ok|okay|no|nope|please|sure|thanks|and|also|but)\W*", re.IGNORECASE)
-_INSTEAD = regex(rf"\b(?:from|instead of|rather than|not)\s+(?:\d{{1,3}}|{'|'.join(_NUMBERS)})\b", re.IGNORECASE)
-# Words beside a field that keep it from being a change: "maybe 4 surfaces", "do not add returns", "we had 3 screens".
-_UNSETTLED = regex(
-    r"\b(?:not|no|never|don'?t|doesn'?t|won'?t|can'?t|shouldn'?t|wouldn'?t|maybe|perhaps|probably|possibly|might"
-    r"|could|would|should (?:we|i|it|there)|if|unless|whether|had|was|were|used to|too (?:many|few|much)|wonder"
-    r"|unsure|consider|depends|until|last year)\b",
-    re.IGNORECASE,
-)
-
-
-_HEADING = regex(
-    r"\b(?:scope|chang\w*|update|edit|correction|new|yes|no|ok|please|also|answer|änder\w*|neu)\b", re.IGNORECASE
-)
-
-
-def described(words: str, spec: Spec) -> Described:
-    """Read a described change, field by field: "surfaces: 4; tier 1 because the admin page joins"."""
-    text, code = set_aside(unicodedata.normalize("NFKC", unquoted(words)).strip())
-    cut = _BECAUSE.search(text)
-    said, because = (text[: cut.start()], text[cut.end() :].strip(" .")) if cut and cut.start() else (text, "")
-    parts = re.split(r"[;\n]|,(?!\d)| and ", _INSTEAD.sub("", said))
-    tail = _TAIL.search(because)  # "… because the admin page joins, and tier 1"
-    while tail is not None:
-        parts.append(tail[1])
-        because = because[: tail.start()].rstrip()
-        tail = _TAIL.search(because)
-    wanted: list[Wanted] = []
-    unread: list[str] = []
-    for part in filter(None, (p.strip(" .") for p in parts)):
-        found = _wanted(part)
-        if found is not None:
-            wanted.append(found)
-        elif wanted and wanted[-1].field in _LISTS and not wanted[-1].problem:
-            wanted.append(Wanted(wanted[-1].field, part))  # "add returns and exchanges"
-        elif re.search(r"\w{2}", part) and not _AGREES.fullmatch(part):
-            unread.append(put_back(part, code))
-    return Described(tuple(_fitting(_merged(wanted, code), spec)), put_back(because, code) or None, tuple(unread))
-
-
-def _fitting(wanted: Iterable[Wanted], spec: Spec) -> Iterator[Wanted]:
-    """Comparators are held against the tier of the same message, where it changes (SC-3)."""
-    kept = tuple(wanted)
-    tier = next((int(w.to) for w in kept if w.field == "complexity_tier" and w.to), spec.lock.complexity_tier)
-    for one in kept:
-        few = one.field == "comparator_count" and one.to and int(one.to) < FEWEST_COMPARATORS[tier]
-        yield one._replace(problem=f"tier {tier} compares at least {FEWEST_COMPARATORS[tier]}") if few else one
-
-
-def _merged(wanted: Iterable[Wanted], code: tuple[str, ...]) -> Iterator[Wanted]:
-    """One change a field: of a number the last word, of a list all of them."""
-    by_field: dict[str, list[Wanted]] = {}
-    for one in wanted:
-        by_field.setdefault(one.field, []).append(one._replace(to=put_back(one.to, code)))
-    for field, ones in by_field.items():
-        problem = next((one.problem for one in ones if one.problem), "")
-        to = "; ".join(one.to for one in ones if one.to) if field in _LISTS else ones[-1].to
-        yield Wanted(field, to, problem)
-
-
-def of_others(words: str, spec: Spec) -> str | None:
-    """A change that somebody else is said to have described: "Bo said: surfaces: 4". None = none (AU-3)."""
-    cut = _BECAUSE.search(words)
-    for told in reported(words[: cut.start()] if cut and cut.start() else words):
-        heading = not told.said and (
-            _HEADING.search(told.who) or any(named.search(told.who) for _, named in _NAMES)
-        )  # "change: tier 1", "surfaces: 4"
-        if not heading and any(not w.problem for w in described(told.words, spec).wanted):
-            return told.words
-    return None
-
-
-def speaks_of_it(words: str, spec: Spec) -> bool:
-    """Whether words that nobody asked for are about the scope: a change, or the word itself."""
-    return bool(re.search(r"\bscope\b", words, re.IGNORECASE)) or any(
-        not w.problem for w in described(words, spec).wanted
-    )
-
-
-def _wanted(part: str) -> Wanted | None:
-    for field, named in _NAMES:
-        hit = named.search(part)
-        if hit is None:
-            continue
-        if field in _LISTS and (counted := _counted(part)) is not None and "scope" not in hit[0].lower():
-            return counted
-        lead = part[: hit.start()] if field in _LISTS else part
-        if _UNSETTLED.search(lead) or part.endswith(("?", "？")):
-            said = "it is not plain that you want it changed; write it as a change"
-            return Wanted(field, "", said)
-        if field in _LISTS:
-            words = part[hit.end() :].strip(' .:="“”')
-            return Wanted(field, words, "" if words else f"say what is {SCOPE_FIELDS[field]}")
-        return _number(field, part)
-    return None
-
-
-def _counted(part: str) -> Wanted | None:
-    """ "drop the tier to 3" is about the tier; of "remove one page" nobody knows how many are left."""
-    field = next((f for f, named in _NAMES if f not in _LISTS and named.search(part)), None)
-    if field is None or (tier_in(part) if field == "complexity_tier" else count_in(part)) is None:
-        return None
-    if field == "complexity_tier":
-        return _number(field, part)
-    return Wanted(field, "", f"say how many there are then, e.g. {SCOPE_FIELDS[field]}: 3")
-
-
-def _number(field: str, part: str) -> Wanted:
-    number = count_in(part) if field != "complexity_tier" else tier_in(part)
-    if field == "complexity_tier" and number is None:
-        return Wanted(field, "", "the tier is 1 (full), 2 (standard) or 3 (incremental)")
-    if number is None:
-        return Wanted(field, "", f"say how many, e.g. {SCOPE_FIELDS[field]}: 3")
-    if field == "surface_count" and number < 1:
-        return Wanted(field, "", "there must be at least one surface")
-    return Wanted(field, str(number))
+# -- a changed scope -----------------------------------------------------------------------------------------------
 
 
 def conflicts(lock: Lock) -> str | None:
@@ -336,17 +169,17 @@ def conflicts(lock: Lock) -> str | None:
     return None
 
 
-def applied(lock: Lock, wanted: tuple[Wanted, ...]) -> Lock:
-    """The lock with the new values. Words added to the scope join what is there."""
-    update: dict[str, object] = {}
-    for change in wanted:
-        items = change.to.split("; ")
-        if change.field == "in_scope":
-            update["in_scope"] = (*lock.in_scope, *items)
-        elif change.field == "out_of_scope":
-            gone = {item.casefold() for item in items}
-            update["out_of_scope"] = (*lock.out_of_scope, *items)
-            update.setdefault("in_scope", tuple(w for w in lock.in_scope if w.casefold() not in gone))
-        else:
-            update[change.field] = int(change.to)
+def applied(lock: Lock, wanted: Iterable[tuple[str, str]]) -> Lock:
+    """The lock with the new values, each beside its field. What is added joins what is there, once, and leaves the
+    other list: nothing is in and out."""
+    update: dict[str, Any] = {"in_scope": lock.in_scope, "out_of_scope": lock.out_of_scope}
+    for field, to in wanted:
+        if field not in _OTHER_LIST:
+            update[field] = int(to)
+            continue
+        items = dict.fromkeys(to.split("; "))
+        known, named = {w.casefold() for w in update[field]}, {item.casefold() for item in items}
+        other = _OTHER_LIST[field]
+        update[field] = (*update[field], *(item for item in items if item.casefold() not in known))
+        update[other] = tuple(w for w in update[other] if w.casefold() not in named)
     return lock.model_copy(update=update)

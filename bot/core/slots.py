@@ -125,8 +125,16 @@ def in_play(playbook: Playbook, tier: int) -> tuple[Entry, ...]:
 
 
 def stale(entry: Entry, given: Given, spec: Spec) -> str | None:
-    """The changed field of the scope that makes an earlier answer doubtful, or None."""
-    later = {c.field for c in spec.lock.changes if given.round <= c.rounds}
+    """The changed field of the scope that makes an earlier answer doubtful, or None.
+
+    In a round that was open at the change, what was answered after it rests on the changed scope.
+    """
+    answer = given.item.answer
+    at = None if answer is None else answer.claimed_at or answer.at
+    later = {
+        c.field for c in spec.lock.changes
+        if given.round <= c.rounds and (at is None or at <= (c.claimed_at or c.at))
+    }  # fmt: skip
     return next((field for field in entry.depends if field.removeprefix("scope_lock.") in later), None)
 
 

@@ -6,7 +6,7 @@ from bot.core import scope
 from bot.core.capture import reference
 from bot.core.gate import Asked, Evidence, Gate, Surfaced, check
 from bot.core.slots import rounds_of, spec_of
-from bot.core.state import Between, Item, Session
+from bot.core.state import Between, Item, Round, Session
 
 
 def of_session(session: Session, number: int) -> Evidence:
@@ -20,10 +20,11 @@ def of_session(session: Session, number: int) -> Evidence:
         rounds=tuple(
             Surfaced(
                 round=r.nth or r.number,
-                asked=tuple(_asked(item) for item in r.items),
+                asked=tuple(_asked(item) for item in r.items if item.status != "withdrawn"),
                 confirmed=not r.items and r.closed_at is not None,
             )
             for r in rounds
+            if not withdrawn(r)
         ),
         bulk=any(r.bulk_used for r in rounds),
         scope_locked=spec.lock.locked,
@@ -31,6 +32,11 @@ def of_session(session: Session, number: int) -> Evidence:
         reconfirmed=run is not None and confirmed_at is not None and confirmed_at >= run.started_at,
         escalated=waits in ("escalation", "input") and number == spec.phase,
     )
+
+
+def withdrawn(round_: Round) -> bool:
+    """Whether all that it asked was withdrawn: it proves nothing, and holds nothing back (CA-4)."""
+    return bool(round_.items) and all(item.status == "withdrawn" for item in round_.items)
 
 
 def _asked(item: Item) -> Asked:

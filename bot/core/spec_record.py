@@ -147,7 +147,8 @@ def _round(session: Session, round_: Round, surface: str) -> dict[str, Any]:
     made = round_result(session, round_, surface)
     made["run_round"] = round_.number
     made["clarifications"] = [entry["id"] for entry in made["clarifications"]]
-    made["questions"] = [i.question.id for i in round_.items]
+    made["questions"] = [i.question.id for i in round_.items if i.status != "withdrawn"]
+    made["withdrawn"] = [i.question.id for i in round_.items if i.status == "withdrawn"]
     made["signals"] = [s.model_dump(exclude={"fill"}) for s in round_.signals]
     made["opened_at"], made["closed_at"] = iso(round_.opened_at), _time(round_.closed_at)
     return made

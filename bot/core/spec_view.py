@@ -12,14 +12,16 @@ from bot.core.spec import LAST, PHASES, SCOPE_FIELDS, Lock, OpenPoint, Phase, ph
 from bot.core.state import Between, Session
 
 YES, CHANGE = "Yes, as it is", "Change something"
+WAYS = ("Do", "Revise the request", "Go on with open points")  # the first one names a phase: "Do discovery again"
 
 
 def plural(count: int, noun: str) -> str:
     return f"{count} {noun}" + ("" if count == 1 else "s")
 
 
-def name_of(number: int) -> str:
-    return f"phase {number}, {phase(number).name}"
+def name_of(number: int, *, first: bool = False) -> str:
+    """ "phase 3, PRD"; `first`: it begins a sentence."""
+    return f"{'P' if first else 'p'}hase {number}, {phase(number).name}"
 
 
 def of_seven(number: int) -> str:
@@ -28,8 +30,11 @@ def of_seven(number: int) -> str:
 
 def mark(session: Session) -> str:
     """What a button of a specification is bound to: phase, run, and changes of the scope so far (RD-15)."""
-    spec = spec_of(session)
-    return f"{spec.phase}.{spec.present.run}.{len(spec.lock.changes)}"
+    spec, stage = spec_of(session), session.stage
+    described = ""
+    if isinstance(stage, Between) and stage.waits == "rationale":  # another change may be described meanwhile
+        described = f".{(stage.card or '').removeprefix(session.id)}"
+    return f"{spec.phase}.{spec.present.run}.{len(spec.lock.changes)}{described}"
 
 
 def choices(session: Session) -> tuple[tuple[str, str], ...]:
@@ -42,6 +47,9 @@ def choices(session: Session) -> tuple[tuple[str, str], ...]:
             return (("y", "Yes, all of it"),)
         case "reconfirm":
             return (("y", YES), ("n", CHANGE))
+        case "rationale":
+            why = stage.changes[0].rationale if stage.changes else ""
+            return ((("y", "Yes, record it"),) if why else ()) + (("n", "No, leave the scope"),)
         case "rerun":
             return (*((f"r{n}", f"Do {phase(n).name} again") for n in stage.doubtful), ("n", "Go on"))
         case "escalation":
@@ -53,8 +61,8 @@ def choices(session: Session) -> tuple[tuple[str, str], ...]:
 def ways_out(session: Session) -> tuple[tuple[str, str], ...]:
     """RD-7: an earlier phase again, a revised input, or go on with named open points."""
     spec = spec_of(session)
-    earlier = (("1", f"Do {phase(spec.phase - 1).name} again"),) if spec.phase > 1 else ()
-    numbered = (*earlier, ("2", "Revise the request"), ("3", "Go on with open points"))
+    earlier = (("1", f"{WAYS[0]} {phase(spec.phase - 1).name} again"),) if spec.phase > 1 else ()
+    numbered = (*earlier, ("2", WAYS[1]), ("3", WAYS[2]))
     return tuple((str(n), label) for n, (_, label) in enumerate(numbered, start=1))
 
 
@@ -95,6 +103,20 @@ def reconfirm(session: Session) -> Message:
         f"“{view.isolate(lock.scope_summary)}”" if lock.scope_summary else "",
         *scope_lines(lock),
         "Write y, or what changes and why, e.g. surfaces: 4 because the admin page joins",
+        rows=buttons(session),
+    )
+
+
+def described_change(session: Session) -> Message:
+    """A change that is not recorded yet: it lacks its reason, or its words could mean another one."""
+    stage = session.stage
+    changes = stage.changes if isinstance(stage, Between) else ()
+    why = changes[0].rationale if changes else ""
+    return lines(
+        "A change of the scope; nothing is recorded yet",
+        *(f"{SCOPE_FIELDS[c.field]}: {c.was} → {c.to}." for c in changes),
+        f"Why: “{view.shortened(why)}”" if why else "",
+        "Is that what you mean? Write y or no." if why else "Why? One sentence; it goes into the record. Or: no",
         rows=buttons(session),
     )
 
@@ -200,11 +222,60 @@ WAITS = {  # while no round is open: what a person is asked for, and how to say 
     "name": ("what it is about", "Write a name and what it is about, e.g. Refunds: let shop staff give refunds"),
     "settled": ("your “y” to what the phase takes as settled", "Write y, or the number of what is not right."),
     "reconfirm": ("whether this is still the scope", "Write y, or what changes and why. /show scope shows it."),
-    "rationale": ("why the scope changes", "Write why, in one sentence; or: no, to leave the scope as it is."),
+    "rationale": (
+        "a change of the scope that you have described",
+        "Write why, or y where the reason is there already; or: no, to leave the scope as it is.",
+    ),
     "rerun": ("whether a phase is done again", "Name the phase, or write: go on"),
     "escalation": ("which way it goes on", "Write the number of a way and why. /continue shows them again."),
     "input": ("the revised request", "Send it as one message; or: no, to choose another way."),
 }
+
+
+ASKED = {  # what buttons are pressed for while no round is open
+    "settled": "What the phase takes as settled",
+    "reconfirm": "Whether this is still the scope",
+    "rerun": "Whether a phase is done again",
+    "escalation": "Which way it goes on",
+}
+
+
+def overtaken(session: Session, waits: str, seen: str) -> tuple[str, ...]:
+    """Of a question that is not asked any more: what was decided, and where it stands. `seen`: its `mark` then."""
+    spec = spec_of(session)
+    if session.stage.kind == "ended":
+        return (f"The specification “{spec.name}” (#{session.number}) is over. /show shows what it decided.",)
+    how = _decided(session, waits, [int(n) for n in seen.split(".") if n.isdecimal()])
+    is_over = f"is decided: {how}." if how else "is not asked any more."
+    now = f"{of_seven(spec.phase)}, {phase_words(session, spec.phase)}"
+    return (f"{ASKED.get(waits, 'That')} {is_over}", f"Now: {now}. /resume shows it.")
+
+
+def _decided(session: Session, waits: str, seen: Sequence[int]) -> str:
+    """In a word or two, as far as the specification itself tells."""
+    spec, stage = session.spec, session.stage
+    if spec is None or len(seen) != 3 or (run := spec.run(seen[0])) is None:
+        return ""
+    number, nth, changes = seen
+    match waits:
+        case "settled" if run.run == nth and run.confirmed:
+            return "yes, all of it"
+        case "settled" if run.run == nth and run.doubted:
+            return "some of it is asked instead"
+        case "reconfirm" if len(spec.lock.changes) > changes:
+            return " ".join(change_lines(spec.lock, changes)).rstrip(".")
+        case "reconfirm" if spec.lock.reconfirmed_at is not None:
+            return "yes, as it is"
+        case "escalation" if run.run == nth and run.carried:
+            return WAYS[2]
+        case "escalation" if isinstance(stage, Between) and stage.waits == "input":
+            return WAYS[1]
+        case "escalation" if run.run > nth:
+            return f"{phase(number).name} has begun anew"
+        case "escalation" if spec.phase == number - 1:
+            return f"{WAYS[0]} {phase(spec.phase).name} again"
+        case _:
+            return ""
 
 
 def status(session: Session, bulk: bool, ahead: str, may: bool) -> list[str]:

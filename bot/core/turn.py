@@ -198,6 +198,7 @@ class Turn:
         about: str | None = None,
         only_to: Person | None = None,
         instead: str | None = None,
+        see: str | None = None,
         words_from: Person | None = None,
         session: Session | None = None,
         round_: Round | None = None,
@@ -215,6 +216,7 @@ class Turn:
                 reply_to=reply_to,
                 only_to=None if only_to is None else only_to.id,
                 instead=None if only_to is None else instead,
+                see=see,
                 words_from=words_from,
                 session=session.id if session else None,
                 round=round_.id if round_ else None,
@@ -226,9 +228,11 @@ class Turn:
             Redraw(card=card, message=message, session=session.id, round=round_.id if round_ else None)
         )
 
-    def tell(self, *lines: str, session: Session | None = None, round_: Round | None = None) -> None:
-        """One short message of plain lines."""
-        self.say(view.says(*lines), session=session, round_=round_)
+    def tell(
+        self, *lines: str, session: Session | None = None, round_: Round | None = None, see: str | None = None
+    ) -> None:
+        """One short message of plain lines. `see`: as in `Say`."""
+        self.say(view.says(*lines), session=session, round_=round_, see=see)
 
     def also(self, *lines: str) -> None:
         """More lines for the last short message of this step, which answers the same words; else one of their own."""

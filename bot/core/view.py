@@ -80,6 +80,7 @@ ENDS = {
     "cancelled": "cancelled",
     "force_quit": "left open; written down as an assumption",
     "deferred": "put off",
+    "withdrawn": "withdrawn unanswered; the tier does not ask it",
 }
 
 
@@ -372,6 +373,27 @@ def still_open(round_: Round, bulk: bool) -> str:
     else:
         how = OWN_WORDS[question.form]
     return f"Still open: {names}. {how}."
+
+
+def newest_card(session: Session) -> str | None:
+    """The platform id of the card on which a session's questions are open; None where none is, or it is not there."""
+    return session.round.message if session.stage.kind == "asking" and session.round is not None else None
+
+
+def over(session: Session | None, round_: Round | None, outcome: str = "nothing was recorded by this") -> str:
+    """Of a round that is over: which one, what did not happen, and the one thing to do (RD-13)."""
+    if session is None or round_ is None:
+        return f"That intake is over; {outcome}. /status shows what is open."
+    name = f"{round_.title} (#{session.number})"
+    if session.stage.kind == "ended" and session.stage.how != "completed":
+        return f"{name} was {session.stage.how}; {outcome}. /new starts something new."
+    if not round_.items:
+        return f"{name} is over; {outcome}. /status shows what is open."
+    how = f"change {round_.items[0].number} to …"
+    if session.stage.kind in ("closing", "ended"):
+        return f"{name} is over; {outcome}. To change an answer: {how} in #{session.number}"
+    # While its session goes on, the number would mean the round that is open.
+    return f"{name} is over; {outcome}. To change an answer, reply to its card: {how}"
 
 
 # -- the end -----------------------------------------------------------------------------------------------------

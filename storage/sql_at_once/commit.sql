@@ -1,26 +1,31 @@
 -- The statements of storage/sql/commit.sql for PostgreSQL, each for all rows of a batch at once: every value is an array
 -- with one entry a row. storage/postgres_batch.py makes one statement of those that a batch needs, so they all see the
 -- database as it was before it, and no row may be written by two of them.
+--
+-- A row that is changed is found by `key = ANY(…)`, never by a join with the arrays. Of a join the planner chooses which
+-- side it walks through; where it believes that a table is empty it takes the table, and keeps that plan while it grows.
+-- `unnest` stands in the select list because in FROM each array would be written out and read again.
 
 -- name: add_conversation!
 INSERT INTO conversation (id, revision, state)
-SELECT * FROM unnest(CAST(:conversation AS TEXT[]), CAST(:revision AS BIGINT[]), CAST(:state AS TEXT[]));
+SELECT unnest(CAST(:conversation AS TEXT[])), unnest(CAST(:revision AS BIGINT[])), unnest(CAST(:state AS TEXT[]));
 
 -- name: advance_conversation!
 UPDATE conversation
-SET state = given.state, revision = CASE WHEN conversation.revision = given.expected THEN given.revision END
-FROM unnest(
-    CAST(:conversation AS TEXT[]), CAST(:expected AS BIGINT[]), CAST(:revision AS BIGINT[]), CAST(:state AS TEXT[])
-) AS given (id, expected, revision, state)
-WHERE conversation.id = given.id;
+SET
+    state = (CAST(:state AS TEXT[]))[array_position(CAST(:conversation AS TEXT[]), id)],
+    revision = CASE
+        WHEN revision = (CAST(:expected AS BIGINT[]))[array_position(CAST(:conversation AS TEXT[]), id)]
+            THEN (CAST(:revision AS BIGINT[]))[array_position(CAST(:conversation AS TEXT[]), id)]
+    END
+WHERE id = ANY(CAST(:conversation AS TEXT[]));
 
 -- name: add_event!
 INSERT INTO event (event_id, conversation, revision, at, platform_at, kind, envelope, outcome, reason)
-SELECT * FROM unnest(
-    CAST(:event_id AS TEXT[]), CAST(:conversation AS TEXT[]), CAST(:revision AS BIGINT[]), CAST(:at AS BIGINT[]),
-    CAST(:platform_at AS BIGINT[]), CAST(:kind AS TEXT[]), CAST(:envelope AS TEXT[]), CAST(:outcome AS TEXT[]),
-    CAST(:reason AS TEXT[])
-);
+SELECT
+    unnest(CAST(:event_id AS TEXT[])), unnest(CAST(:conversation AS TEXT[])), unnest(CAST(:revision AS BIGINT[])),
+    unnest(CAST(:at AS BIGINT[])), unnest(CAST(:platform_at AS BIGINT[])), unnest(CAST(:kind AS TEXT[])),
+    unnest(CAST(:envelope AS TEXT[])), unnest(CAST(:outcome AS TEXT[])), unnest(CAST(:reason AS TEXT[]));
 
 -- name: keep_clarification!
 INSERT INTO clarification_history (
@@ -34,7 +39,11 @@ SELECT
     kept.user_note, kept.chosen_text, kept.answered_by, kept.surface, kept.protocol, kept.session, kept.revision,
     kept.question, kept.platform_at
 FROM unnest(CAST(:session AS TEXT[]), CAST(:id AS TEXT[])) AS given (session, id)
-INNER JOIN clarification AS kept ON kept.session = given.session AND kept.id = given.id;
+CROSS JOIN LATERAL (
+    SELECT * FROM clarification AS stands
+    WHERE stands.session = given.session AND stands.id = given.id
+    OFFSET 0
+) AS kept;
 
 -- name: put_clarification!
 -- The last revision is the one that stands (`keep_clarification` puts it into the history in this same moment), or the
@@ -59,18 +68,22 @@ SELECT
         ) THEN given.revision
     END,
     given.question, given.platform_at
-FROM unnest(
-    CAST(:id AS TEXT[]), CAST(:phase AS BIGINT[]), CAST(:round AS BIGINT[]), CAST(:trigger AS TEXT[]),
-    CAST(:topic AS TEXT[]), CAST(:why_it_matters AS TEXT[]), CAST(:options AS TEXT[]),
-    CAST(:recommendation_rationale AS TEXT[]), CAST(:chosen AS TEXT[]), CAST(:chosen_at AS BIGINT[]),
-    CAST(:chosen_via AS TEXT[]), CAST(:user_message_ref AS TEXT[]), CAST(:user_note AS TEXT[]),
-    CAST(:chosen_text AS TEXT[]), CAST(:answered_by AS TEXT[]), CAST(:surface AS TEXT[]), CAST(:protocol AS TEXT[]),
-    CAST(:session AS TEXT[]), CAST(:revision AS BIGINT[]), CAST(:question AS TEXT[]), CAST(:platform_at AS BIGINT[])
-) AS given (
-    id, phase, round, trigger, topic, why_it_matters, options, recommendation_rationale, chosen, chosen_at,
-    chosen_via, user_message_ref, user_note, chosen_text, answered_by, surface, protocol, session, revision,
-    question, platform_at
-)
+FROM (
+    SELECT
+        unnest(CAST(:id AS TEXT[])) AS id, unnest(CAST(:phase AS BIGINT[])) AS phase,
+        unnest(CAST(:round AS BIGINT[])) AS round, unnest(CAST(:trigger AS TEXT[])) AS trigger,
+        unnest(CAST(:topic AS TEXT[])) AS topic, unnest(CAST(:why_it_matters AS TEXT[])) AS why_it_matters,
+        unnest(CAST(:options AS TEXT[])) AS options,
+        unnest(CAST(:recommendation_rationale AS TEXT[])) AS recommendation_rationale,
+        unnest(CAST(:chosen AS TEXT[])) AS chosen, unnest(CAST(:chosen_at AS BIGINT[])) AS chosen_at,
+        unnest(CAST(:chosen_via AS TEXT[])) AS chosen_via,
+        unnest(CAST(:user_message_ref AS TEXT[])) AS user_message_ref,
+        unnest(CAST(:user_note AS TEXT[])) AS user_note, unnest(CAST(:chosen_text AS TEXT[])) AS chosen_text,
+        unnest(CAST(:answered_by AS TEXT[])) AS answered_by, unnest(CAST(:surface AS TEXT[])) AS surface,
+        unnest(CAST(:protocol AS TEXT[])) AS protocol, unnest(CAST(:session AS TEXT[])) AS session,
+        unnest(CAST(:revision AS BIGINT[])) AS revision, unnest(CAST(:question AS TEXT[])) AS question,
+        unnest(CAST(:platform_at AS BIGINT[])) AS platform_at
+) AS given
 ON CONFLICT (session, id) DO UPDATE SET
     phase = excluded.phase, round = excluded.round, trigger = excluded.trigger, topic = excluded.topic,
     why_it_matters = excluded.why_it_matters, options = excluded.options,
@@ -83,11 +96,10 @@ ON CONFLICT (session, id) DO UPDATE SET
 
 -- name: put_session!
 INSERT INTO session (session, conversation, workflow, state, requester, request, started_at, ended_at, result)
-SELECT * FROM unnest(
-    CAST(:session AS TEXT[]), CAST(:conversation AS TEXT[]), CAST(:workflow AS TEXT[]), CAST(:state AS TEXT[]),
-    CAST(:requester AS TEXT[]), CAST(:request AS TEXT[]), CAST(:started_at AS BIGINT[]), CAST(:ended_at AS BIGINT[]),
-    CAST(:result AS TEXT[])
-)
+SELECT
+    unnest(CAST(:session AS TEXT[])), unnest(CAST(:conversation AS TEXT[])), unnest(CAST(:workflow AS TEXT[])),
+    unnest(CAST(:state AS TEXT[])), unnest(CAST(:requester AS TEXT[])), unnest(CAST(:request AS TEXT[])),
+    unnest(CAST(:started_at AS BIGINT[])), unnest(CAST(:ended_at AS BIGINT[])), unnest(CAST(:result AS TEXT[]))
 ON CONFLICT (session) DO UPDATE SET
     conversation = excluded.conversation, workflow = excluded.workflow, state = excluded.state,
     requester = excluded.requester, request = excluded.request, started_at = excluded.started_at,
@@ -95,58 +107,74 @@ ON CONFLICT (session) DO UPDATE SET
 
 -- name: add_audit!
 INSERT INTO audit (chain, seq, at, event, phase, actor, details, details_hash, prev_hash, hash)
-SELECT * FROM unnest(
-    CAST(:chain AS TEXT[]), CAST(:seq AS BIGINT[]), CAST(:at AS BIGINT[]), CAST(:event AS TEXT[]),
-    CAST(:phase AS BIGINT[]), CAST(:actor AS TEXT[]), CAST(:details AS TEXT[]), CAST(:details_hash AS TEXT[]),
-    CAST(:prev_hash AS TEXT[]), CAST(:hash AS TEXT[])
-);
+SELECT
+    unnest(CAST(:chain AS TEXT[])), unnest(CAST(:seq AS BIGINT[])), unnest(CAST(:at AS BIGINT[])),
+    unnest(CAST(:event AS TEXT[])), unnest(CAST(:phase AS BIGINT[])), unnest(CAST(:actor AS TEXT[])),
+    unnest(CAST(:details AS TEXT[])), unnest(CAST(:details_hash AS TEXT[])), unnest(CAST(:prev_hash AS TEXT[])),
+    unnest(CAST(:hash AS TEXT[]));
 
 -- name: put_head!
 INSERT INTO audit_head (chain, seq, hash)
-SELECT * FROM unnest(CAST(:chain AS TEXT[]), CAST(:seq AS BIGINT[]), CAST(:hash AS TEXT[]))
+SELECT unnest(CAST(:chain AS TEXT[])), unnest(CAST(:seq AS BIGINT[])), unnest(CAST(:hash AS TEXT[]))
 ON CONFLICT (chain) DO UPDATE SET seq = excluded.seq, hash = excluded.hash;
 
 -- name: settle!
 UPDATE outbox
-SET state = 'sent', message = given.message, message_order = given.message_order, lease_until = NULL
-FROM unnest(
-    CAST(:row AS BIGINT[]), CAST(:message AS TEXT[]), CAST(:message_order AS BIGINT[])
-) AS given (row, message, message_order)
-WHERE outbox.row = given.row AND outbox.state <> 'sent';
+SET
+    state = 'sent', lease_until = NULL,
+    message = (CAST(:message AS TEXT[]))[array_position(CAST(:row AS BIGINT[]), row)],
+    message_order = (CAST(:message_order AS BIGINT[]))[array_position(CAST(:row AS BIGINT[]), row)]
+WHERE row = ANY(CAST(:row AS BIGINT[])) AND state <> 'sent';
 
 -- name: supersede!
+-- Only the index of cards can be used: those of what waits are short at one time and very long at another.
 UPDATE outbox
 SET state = 'superseded'
-FROM unnest(
-    CAST(:conversation AS TEXT[]), CAST(:card AS TEXT[]), CAST(:at AS BIGINT[])
-) AS given (conversation, card, at)
 WHERE
-    outbox.conversation = given.conversation AND outbox.card = given.card AND outbox.kind = 'redraw'
-    AND outbox.state = 'waiting' AND (outbox.lease_until IS NULL OR outbox.lease_until <= given.at);
+    row = ANY(ARRAY(
+        SELECT drawn.row
+        FROM unnest(CAST(:conversation AS TEXT[]), CAST(:card AS TEXT[])) AS given (conversation, card)
+        CROSS JOIN LATERAL (
+            SELECT earlier.row FROM outbox AS earlier
+            WHERE earlier.conversation = given.conversation AND earlier.card = given.card
+                AND earlier.kind = 'redraw' AND earlier.state || '' = 'waiting'
+            OFFSET 0
+        ) AS drawn
+    ))
+    AND state || '' = 'waiting'
+    AND (
+        lease_until IS NULL
+        OR lease_until <= (CAST(:at AS BIGINT[]))[array_position(CAST(:conversation AS TEXT[]), conversation)]
+    );
 
 -- name: add_outbox!
 -- Numbered in the order in which they were given.
 INSERT INTO outbox (conversation, platform, kind, card, about, effect, created_at, ready_at)
-SELECT given.conversation, given.platform, given.kind, given.card, given.about, given.effect, given.at, given.at
-FROM unnest(
-    CAST(:conversation AS TEXT[]), CAST(:platform AS TEXT[]), CAST(:kind AS TEXT[]), CAST(:card AS TEXT[]),
-    CAST(:about AS TEXT[]), CAST(:effect AS TEXT[]), CAST(:at AS BIGINT[])
-) WITH ORDINALITY AS given (conversation, platform, kind, card, about, effect, at, number)
-ORDER BY given.number;
+SELECT
+    unnest(CAST(:conversation AS TEXT[])), unnest(CAST(:platform AS TEXT[])), unnest(CAST(:kind AS TEXT[])),
+    unnest(CAST(:card AS TEXT[])), unnest(CAST(:about AS TEXT[])), unnest(CAST(:effect AS TEXT[])),
+    unnest(CAST(:at AS BIGINT[])), unnest(CAST(:at AS BIGINT[]));
 
 -- name: end_timer!
+-- One of a place.
 DELETE FROM timer
-USING unnest(CAST(:conversation AS TEXT[]), CAST(:name AS TEXT[]), CAST(:at AS BIGINT[])) AS given (conversation, name, at)
-WHERE timer.conversation = given.conversation AND timer.name = given.name AND timer.at <= given.at;
+WHERE
+    conversation = ANY(CAST(:conversation AS TEXT[]))
+    AND name = (CAST(:name AS TEXT[]))[array_position(CAST(:conversation AS TEXT[]), conversation)]
+    AND at <= (CAST(:at AS BIGINT[]))[array_position(CAST(:conversation AS TEXT[]), conversation)];
 
 -- name: clear_timer!
 DELETE FROM timer
-USING unnest(CAST(:conversation AS TEXT[]), CAST(:name AS TEXT[])) AS given (conversation, name)
-WHERE timer.conversation = given.conversation AND timer.name = given.name;
+WHERE
+    conversation = ANY(CAST(:conversation AS TEXT[]))
+    AND ROW(conversation, name) = ANY(ARRAY(
+        SELECT ROW(given.conversation COLLATE "C", given.name COLLATE "C")
+        FROM unnest(CAST(:conversation AS TEXT[]), CAST(:name AS TEXT[])) AS given (conversation, name)
+    ));
 
 -- name: set_timer!
 INSERT INTO timer (conversation, name, at, set_at)
-SELECT * FROM unnest(
-    CAST(:conversation AS TEXT[]), CAST(:name AS TEXT[]), CAST(:at AS BIGINT[]), CAST(:set_at AS BIGINT[])
-)
+SELECT
+    unnest(CAST(:conversation AS TEXT[])), unnest(CAST(:name AS TEXT[])), unnest(CAST(:at AS BIGINT[])),
+    unnest(CAST(:set_at AS BIGINT[]))
 ON CONFLICT (conversation, name) DO UPDATE SET at = excluded.at, set_at = excluded.set_at, lease_until = NULL;

@@ -39,6 +39,13 @@ LEFT JOIN LATERAL (
 ) AS found ON TRUE
 ORDER BY asked.number;
 
+-- name: shown
+-- As in storage/sql/outbox.sql. `+row`: or it might be looked for from the newest row of all places on.
+SELECT effect FROM outbox
+WHERE conversation = :conversation AND message = :message
+ORDER BY +row DESC
+LIMIT 1;
+
 -- name: claim
 -- As in storage/sql/outbox.sql; rows that another worker is taking at this moment are passed over. MATERIALIZED: the
 -- look must happen once, or more rows than `limit` could be locked.

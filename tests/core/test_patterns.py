@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 
 from bot import core
-from bot.core import scope
+from bot.core import scope_change
 from bot.core.own_words import only_marked
 from bot.core.patterns import regex
 from bot.core.spec import Spec
+from config.phrases_loader import load_phrases
 
 
 def test_every_pattern_of_the_core_compiles() -> None:
@@ -52,6 +53,6 @@ def test_a_pattern_does_what_a_compiled_one_does() -> None:
 def test_a_long_row_of_one_sign_is_looked_through_once(row: str) -> None:
     """A message of a few thousand empty lines or backticks must not hold everybody up."""
     began = time.process_time()
-    scope.described(f"surfaces: 4 because x{row * 2000}y", Spec(name="Refunds"))
+    scope_change.described(f"surfaces: 4 because x{row * 2000}y", Spec(name="Refunds"), load_phrases())
     only_marked(row * 40_000 + "a")
     assert time.process_time() - began < 2  # seconds of work; both took minutes

@@ -107,7 +107,9 @@ def test_a_round_that_ended_meanwhile_is_said_and_the_others_are_recorded() -> N
     talk.says("ana", "/cancel")
     made = talk.presses("ana", f"p:{name}:y")
     assert len(clarified(made)) == 3
-    assert "#2 Review of a paper is over meanwhile; nothing was recorded for it." in said(made)
+    assert "Review of a paper (#2) was cancelled; nothing was recorded for it. /new starts something new." in said(
+        made
+    )
 
 
 def test_an_older_summary_is_not_meant_by_a_loose_yes() -> None:
@@ -238,7 +240,9 @@ def test_how_far_a_message_reaches(who: str, here: str, found: list[int]) -> Non
 def test_an_answer_to_rounds_that_nobody_knows_opens_no_intake() -> None:
     """RP-7: it is said; in private a message would else begin something new."""
     made = private("#12 2: A", (), who="ben")
-    assert said(made) == "There is no open intake #12 within reach of this place.\nNothing is recorded."
+    assert said(made) == (
+        "There is no open intake #12 within reach of this place. /status shows what is open.\nNothing is recorded."
+    )
     assert made.state.sessions == ()
 
 

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from bot.ports import Settle, StoreUnavailable
-from storage import copy_postgres, named, open_store
+from storage import copy_postgres, named, open_store, upgrade
 from storage.backup import backup
-from storage.copy import copy, shapes
+from storage.copy import LENGTH, _opened, copy, shapes
 from storage.readers import session_record
 from storage.verify import checked, verify
 from tests.contracts.test_postgres_store import raw
@@ -128,6 +128,22 @@ async def test_what_does_not_arrive_as_it_was_is_not_copied(
     assert await raw(postgres_url, "SELECT 1 FROM conversation") == []
     monkeypatch.undo()
     await copy(first, postgres_url)
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+async def test_long_rows_are_read_a_few_at_a_time(tmp_path: Path, postgres: PostgresServer, kind: str) -> None:
+    """A thousand states of 24,000 characters each were held at a time, and more than once."""
+    url = str(tmp_path / "askfirst.db") if kind == "sqlite" else await postgres.new_database()
+    await upgrade(url)
+    async with _opened(url, writing=True) as side:
+        by_name = {shape.name: shape for shape in shapes()}
+        states = [(f"terminal:{n:03d}", 1, "x" * 50_000) for n in range(100)]
+        await side.write(by_name["conversation"], states)
+        await side.write(by_name["kept"], [(f"{n:04d}", "x") for n in range(3000)])
+        portions = [rows async for rows in side.read(by_name["conversation"])]
+        assert [row for rows in portions for row in rows] == states
+        assert max(map(len, portions)) * 50_000 <= 2 * LENGTH
+        assert len([rows async for rows in side.read(by_name["kept"])]) <= 4  # short ones are not
 
 
 async def test_a_backup_of_postgresql_is_a_sqlite_file(tmp_path: Path, postgres_url: str) -> None:

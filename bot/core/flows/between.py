@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from bot.core import spec_view
+from bot.core import spec_view, view
 from bot.core.effects import Redraw
-from bot.core.flows import amending, answering, intake, opening, replying, spec, spec_words
+from bot.core.flows import amending, answering, intake, leaving, replying, spec, spec_words
 from bot.core.flows.asked_for import request_in
 from bot.core.flows.uttered import Utterance
 from bot.core.spec import COMMAND
@@ -29,8 +29,9 @@ def earlier_round(turn: Turn, session: Session, round_: Round | None, utterance:
         turn.tell(
             f"That round is over. To change an answer of it, reply: change {round_.items[0].number} to …"
             if round_.items
-            else "That round is over; what it settled was confirmed.",
+            else f"That round is over; what it settled was confirmed. /jump {round_.phase} goes through it again.",
             session=session,
+            see=view.newest_card(session),
         )
     return True
 
@@ -68,7 +69,7 @@ def _new_request(turn: Turn, session: Session, utterance: Utterance) -> bool:
         return False
     named = wanted.workflow.replace("/", " / ")
     lead = (f"That sounds like a request for {named}: start that with this message? The specification is kept.",)
-    opening.offer_to_leave(turn, session, event.person, event.text, event.materials, ref, lead)
+    leaving.offer_to_leave(turn, session, event.person, event.text, event.materials, ref, lead)
     return True
 
 

@@ -10,8 +10,8 @@ from bot.core.flows import (
     amending,
     disputing,
     intake,
+    leaving,
     numbered,
-    opening,
     putting_off,
     recording,
     replying,
@@ -31,6 +31,7 @@ from bot.core.state import (
     PickNumber,
     PickRound,
     Round,
+    Session,
     TakeReading,
     TakeSeveral,
     TakeWay,
@@ -57,7 +58,7 @@ def decide(turn: Turn, pending: Pending, choice: str, person: Person, ref: Messa
         case Amend():
             amending.decide(turn, pending.ask, choice, person, proof)
         case LeaveSession():
-            opening.leave(turn, pending.ask, choice, person, pending.ref)
+            leaving.leave(turn, pending.ask, choice, person, pending.ref)
         case PickRound():
             _pick(turn, pending, pending.ask, choice, person)
         case TakeSeveral():
@@ -98,7 +99,8 @@ def _reading(turn: Turn, ask: TakeReading, choice: str, person: Person, proof: M
     session = turn.state.session(ask.session)
     round_ = next((r for r in session.rounds if r.id == ask.round), None) if session else None
     if session is None or round_ is None or not intake.on_the_table(session, round_):
-        turn.tell("That round is over; nothing was recorded by this.")
+        see = None if session is None else view.newest_card(session)
+        turn.tell(view.over(session, round_), session=session, round_=round_, see=see)
         return
     if choice == "n":
         turn.audit("answer.confirmation_declined", session, person, round_, user_message_ref=found_at(proof))
@@ -139,6 +141,15 @@ def _chosen_rival(ask: SettleConflict, item: Item | None, choice: str) -> Answer
     return next((rival for rival in item.rivals if by is None or rival.by == by), None)
 
 
+def _settled(session: Session | None, round_: Round | None, item: Item | None) -> str:
+    """Which answer holds of those that differed, and how it is changed."""
+    if session is None or round_ is None or item is None or item.answer is None:
+        return view.over(session, round_)
+    words = view.answer_words(item.question, item.answer)
+    how = f"To change it: change {item.number} to … in #{session.number}"
+    return f"{item.number} ({item.question.topic}) is settled already: {words}. {how}"
+
+
 def _conflict(turn: Turn, ask: SettleConflict, choice: str, person: Person, proof: MessageRef) -> None:
     """The requester keeps the first answer or switches to the other person's (RD-12)."""
     session = turn.state.session(ask.session)
@@ -146,7 +157,7 @@ def _conflict(turn: Turn, ask: SettleConflict, choice: str, person: Person, proo
     item = round_.item(ask.number) if round_ else None
     rival = _chosen_rival(ask, item, choice)
     if session is None or round_ is None or item is None or rival is None:
-        turn.tell("That is settled already.")
+        turn.tell(_settled(session, round_, item), session=session, round_=round_)
         return
     items = tuple(i.model_copy(update={"rivals": ()}) if i.number == item.number else i for i in round_.items)
     round_ = round_.model_copy(update={"items": items})

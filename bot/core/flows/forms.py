@@ -61,7 +61,7 @@ def submitted(turn: Turn, event: FormSubmitted) -> None:
     session = turn.state.session(event.round.partition(".")[0])
     round_ = next((r for r in session.rounds if r.id == event.round), None) if session else None
     if session is None or round_ is None or not intake.on_the_table(session, round_):
-        _refused(turn, event, "late form", "This round is over; nothing of the form was recorded.")
+        _refused(turn, event, "late form", view.over(session, round_, "nothing of the form was recorded"))
         return
     refusal = intake.may_answer(turn, session, event.person)
     if refusal is not None:
@@ -76,7 +76,7 @@ def submitted(turn: Turn, event: FormSubmitted) -> None:
     errors: dict[int, str] = {}
     for number, field in sorted(event.fields.items()):
         item = round_.item(number)
-        said = "There is no such question any more." if item is None else _said(item, field, event.person)
+        said = GONE if item is None else _said(item, field, event.person)
         if isinstance(said, str):
             errors[number] = said
         elif item is not None and not _unchanged(turn, item, said, event):
@@ -87,7 +87,7 @@ def submitted(turn: Turn, event: FormSubmitted) -> None:
         return
     if not readings:
         held = any(i.answer is not None and i.answer.by == event.person.id for i in round_.items)
-        words = "Nothing here differs from what is recorded." if held else "Nothing is filled in yet."
+        words = "Nothing here differs from what is recorded. Change a field, or close this." if held else EMPTY
         _refused(turn, event, "an empty form", words)
         return
     session, round_, done = recording.record(turn, session, round_, readings, (), event.person, event.ref)
@@ -95,6 +95,8 @@ def submitted(turn: Turn, event: FormSubmitted) -> None:
     intake.echo(turn, session, round_, done, None)
 
 
+GONE = "It is not asked like this any more. Close this and open the form again."
+EMPTY = "Nothing is filled in yet. Choose or write an answer, or close this."
 MOVED = "This answer has changed since the form was opened. Close it and open it again, or write it in a message."
 
 
@@ -132,7 +134,7 @@ def _read(item: Item, field: FormField) -> ItemReading | str:
         return "Choose an option for your note to belong to."
     option = question.option(chosen)
     if option is None:
-        return "That option is not there any more."
+        return GONE
     if option.other and not text:
         return "Please put it in your own words."
     if not option.other and text:

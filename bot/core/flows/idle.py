@@ -44,7 +44,7 @@ def idle(turn: Turn, utterance: Utterance) -> None:
     if plain and not utterance.forwarded and _wishes(turn, text):
         putting_off.about_nothing(turn)
         return
-    opening.first_message(turn, person, "" if utterance.forwarded else text, materials(event), ref, event.declared)
+    opening.first_message(turn, person, "" if utterance.forwarded else text, materials(event), ref)
 
 
 def _wishes(turn: Turn, text: str) -> bool:
@@ -174,7 +174,7 @@ def over(turn: Turn, session: Session, utterance: Utterance) -> None:
     current = turn.state.current
     if current is not None and current.round is not None and current.round.open_items:
         lines.append(view.still_open(current.round, turn.policy(current).bulk_accept))
-    turn.tell(*lines, session=session)
+    turn.tell(*lines, session=session, see=None if current is None else view.newest_card(current))
 
 
 def for_a_paused_one(turn: Turn, current: Session, utterance: Utterance) -> bool:

@@ -9,6 +9,7 @@ from bot.core import claims
 from bot.core.capture import quote
 from bot.core.flows import replying
 from bot.core.model import Material, Person
+from bot.core.reported import spoken
 from bot.core.state import Round, Session
 from bot.core.turn import Turn
 
@@ -23,7 +24,7 @@ def others_words(turn: Turn, round_: Round, text: str, found: Sequence[claims.Cl
 
     `found`: what the text claims.
     """
-    for words in claims.spoken(text):
+    for words in spoken(text, turn.book.phrases.lists):
         if replying.read(turn, round_, words, True).kind in ("accept_all", "accept_all_except"):
             return words
     return found[0].words if found else None

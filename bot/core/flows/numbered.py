@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bot.core import view
 from bot.core.capture import found_at, quote
 from bot.core.events import MessageReceived
 from bot.core.flows import changing_closed, intake, replying, several
@@ -126,7 +127,7 @@ def picked(turn: Turn, ask: PickNumber, choice: str, person: Person, ref: Messag
         assert said is not None
         several.take_up(turn, said, person, ref, order=None, direct=True)
     elif session is None or round_ is None or not isinstance(session.stage, Asking):
-        turn.tell("That round is over; nothing was recorded by this.")
+        turn.tell(view.over(session, round_))
     elif round_.revision != ask.revision:
         several.changed(turn, session, round_)
     else:

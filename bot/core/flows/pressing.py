@@ -12,6 +12,7 @@ from bot.core.flows import (
     forms,
     handover,
     intake,
+    menu,
     opening,
     putting_off,
     recording,
@@ -21,8 +22,10 @@ from bot.core.flows import (
 )
 from bot.core.model import Person
 from bot.core.replies.reading import ItemReading
-from bot.core.state import Asking, Item, Round, Routing, Session
+from bot.core.state import Asking, Item, Pending, Round, Routing, Session
 from bot.core.turn import Turn
+
+OPEN = "/status shows what is open."
 
 
 def press(turn: Turn, event: ButtonPressed) -> None:
@@ -66,7 +69,7 @@ def press(turn: Turn, event: ButtonPressed) -> None:
                 opening.something_else(turn, session, event.person, event.ref)
         case _:
             turn.outcome, turn.reason = "refused", "unknown button"
-            turn.notice("This button is not one of mine, or from a much older version. /status shows what is open.")
+            turn.notice(f"This button is not one of mine, or from a much older version. {OPEN}")
 
 
 def _waking(turn: Turn, rest: str, event: ButtonPressed) -> None:
@@ -74,7 +77,7 @@ def _waking(turn: Turn, rest: str, event: ButtonPressed) -> None:
     name, _, what = rest.partition(":")
     session = turn.state.session(name)
     if session is None or session.stage.kind not in ("asking", "routing", "between"):
-        _gone(turn, name) if session is None else _late(turn, session, None)
+        _gone(turn, name) if session is None else _late(turn, session, session.round)
     elif session.id != turn.state.active:
         turn.outcome, turn.reason = "refused", "late tap"
         turn.notice(f"That one is paused. /resume {session.number} goes on with it.")
@@ -91,7 +94,7 @@ def _gone(turn: Turn, session: str) -> None:
     turn.outcome, turn.reason = "refused", "late tap"
     old = next((a for a in turn.state.ancient if a.id == session), None)
     if old is None:
-        turn.notice("This card is not known here. /status shows what is open.")
+        turn.notice(f"This card is not known here. {OPEN}")
     else:
         turn.notice(
             f"That intake (#{old.number}) ended on {old.at:%d %B %Y}: {old.how}. Its answers stay in the record."
@@ -104,7 +107,7 @@ def _find(turn: Turn, name: str) -> tuple[Session, Round] | None:
     return None if session is None or round_ is None else (session, round_)
 
 
-def _late(turn: Turn, session: Session, item: Item | None) -> None:
+def _late(turn: Turn, session: Session, round_: Round | None, item: Item | None = None) -> None:
     """A tap on a round that is over (RD-14): who answered, when, and the way to change it."""
     turn.outcome, turn.reason = "refused", "late tap"
     if item is not None and item.answer is not None:
@@ -113,10 +116,8 @@ def _late(turn: Turn, session: Session, item: Item | None) -> None:
         turn.notice(
             f"{item.number} was answered by {who} on {when} UTC: {words}. To change it: change {item.number} to …"
         )
-    elif session.stage.kind == "ended" and session.stage.how != "completed":
-        turn.notice(f"This intake was {session.stage.how}; the tap records nothing.")
     else:
-        turn.notice("This round is closed; the tap records nothing.")
+        turn.notice(view.over(session, round_, "the tap records nothing"))
 
 
 def _answer(turn: Turn, rest: str, event: ButtonPressed) -> None:
@@ -131,10 +132,11 @@ def _answer(turn: Turn, rest: str, event: ButtonPressed) -> None:
     item = next((i for i in round_.items if str(i.number) == number), None)
     if item is None or not _fits(item, key):
         turn.outcome, turn.reason = "refused", "unknown button"
-        turn.notice("This button does not fit the question any more; please answer by text.")
+        how = "/resume shows what is asked." if item is None else f"Please write it, e.g. {item.number}: your answer"
+        turn.notice(f"This button does not fit the questions any more. {how}")
         return
     if not intake.on_the_table(session, round_):
-        _late(turn, session, item)
+        _late(turn, session, round_, item)
         return
     if intake.turns_away(turn, session, event.person):
         return
@@ -178,10 +180,14 @@ def _describe(turn: Turn, session: Session, round_: Round, item: Item, person: P
         return
     stage = Asking(describing={**session.stage.describing, person.id: item.number})
     session = turn.put(session, stage=stage)
-    words = item.model_copy(update={"answer": None})
-    form = forms.form_of(round_, person, (words,))
-    chosen = form.fields[0].model_copy(update={"chosen": item.question.other.key if item.question.other else None})
-    turn.reply = Reply(text="Please describe it in a message.", form=form.model_copy(update={"fields": (chosen,)}))
+    if isinstance(turn.envelope.event, ButtonPressed):  # the label can be typed, too, and then opens no form
+        words = item.model_copy(update={"answer": None})
+        form = forms.form_of(round_, person, (words,))
+        chosen = form.fields[0].model_copy(
+            update={"chosen": item.question.other.key if item.question.other else None}
+        )
+        form = form.model_copy(update={"fields": (chosen,)})
+        turn.reply = Reply(text="Please describe it in a message.", form=form)
     where = "a reply to this message" if turn.shared else "your next message"  # loose words are talk there (CH-2)
     turn.say(
         view.says(f"{item.number} · {item.question.topic}: please describe it in {where}."),
@@ -200,7 +206,7 @@ def _accept_all(turn: Turn, rest: str, event: ButtonPressed) -> None:
         return
     session, round_ = found
     if session.stage.kind != "asking" or not intake.on_the_table(session, round_):
-        _late(turn, session, None)
+        _late(turn, session, round_)
         return
     if intake.turns_away(turn, session, event.person):
         return
@@ -228,7 +234,7 @@ def _form(turn: Turn, rest: str, event: ButtonPressed) -> None:
         return
     session, round_ = found
     if session.stage.kind not in ("asking", "closing"):
-        _late(turn, session, None)
+        _late(turn, session, round_)
     elif intake.turns_away(turn, session, event.person):
         return
     elif revision != str(round_.revision):
@@ -248,7 +254,7 @@ def _menu(turn: Turn, rest: str, event: ButtonPressed) -> None:
         turn.outcome, turn.reason = "refused", "late tap"
         turn.notice(f"The choice was made already: {handover.destination(session)}. /new starts something else.")
     elif not intake.turns_away(turn, session, event.person):
-        opening.choose(turn, session, key, event.ref)
+        menu.choose(turn, session, key, event.ref)
 
 
 def _pending(turn: Turn, rest: str, event: ButtonPressed) -> None:
@@ -256,15 +262,25 @@ def _pending(turn: Turn, rest: str, event: ButtonPressed) -> None:
     pending = next((p for p in turn.state.pending if p.id == name), None)
     if pending is None:
         turn.outcome, turn.reason = "refused", "late tap"
-        turn.notice("That question is settled or was replaced by a newer one; nothing is changed by this tap.")
+        turn.notice(f"That question is settled, or a newer one took its place; this tap changes nothing. {OPEN}")
     elif pending.asked_of != event.person.id:
         turn.outcome, turn.reason = "refused", "asked of somebody else"
-        turn.notice("That was asked of somebody else; only they can answer it.")
+        turn.notice(f"That was asked of {_whom(turn, pending)}; only they can answer it.")
     elif choice not in confirming.choices(pending):
         turn.outcome, turn.reason = "refused", "unknown button"
-        turn.notice("This button does not fit the question any more; please answer by text.")
+        labels = " or ".join(f"“{label}”" for _, label in pending.choices)
+        turn.notice(f"This button does not fit the question any more. Please write {labels}.")
     else:
         confirming.decide(turn, pending, choice, event.person, event.ref)
+
+
+def _whom(turn: Turn, pending: Pending) -> str:
+    """The person that a question of our own waits for, by name where it is known here."""
+    people = [s.requester for s in turn.state.sessions]
+    answers = (i.answer for s in turn.state.sessions for r in s.rounds for i in r.items)
+    people += [Person(id=a.by, name=a.by_name) for a in answers if a is not None]
+    asked = next((p for p in people if p.id == pending.asked_of), None)
+    return "somebody else" if asked is None else view.isolate(asked.name, asked.id)
 
 
 def _undo(turn: Turn, name: str, event: ButtonPressed) -> None:

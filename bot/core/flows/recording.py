@@ -219,7 +219,8 @@ def _take(
     if held is not None and (turn.envelope.again or _overtaken(held, answer)) and not same(held, answer):
         # Handled late, because of a mistake of ours, or overtaken on its way by what the same person has said since:
         # that stands (RD-13, the later act wins).
-        done.lines.append(f"{item.number} stays {view.answer_words(item.question, held)}: it was said later.")
+        stays = f"{item.number} stays {view.answer_words(item.question, held)}, which was said after “{words}”."
+        done.lines.append(f"{stays} To change it: change {item.number} to …")
     elif held is None:
         session, round_ = resolve(turn, session, round_, item, answer, "clarification_resolved")
         done.resolved.append(item.number)
@@ -251,7 +252,8 @@ def _skip(
 ) -> tuple[Session, Round]:
     """ "skip 2": only where the policy knows it and the question is optional (RD-10)."""
     if item.status == "resolved":
-        done.lines.append(f"{item.number} has an answer already; it stays.")
+        held = view.answer_words(item.question, item.answer) if item.answer is not None else "answered"
+        done.lines.append(f"{item.number} stays {held}. To change it: change {item.number} to …")
         return session, round_
     if turn.policy(session).skip == "never" or not item.question.optional:
         done.lines.append(f"{item.number} can't be skipped here and stays open. {item.question.why}")

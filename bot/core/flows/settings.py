@@ -70,8 +70,13 @@ def _may_not(turn: Turn, person: Person) -> tuple[str, str] | None:
     """Why this person may not say who answers: an open intake is its requester's, a list is for those on it."""
     threads = [r for r in turn.elsewhere() if root(r.conversation) == turn.envelope.place.conversation]
     requesters = [s.requester for s in turn.state.sessions if s.stage.kind != "ended"]
-    if any(one.id != person.id for one in (*requesters, *(r.circle.requester for r in threads))):
-        return "not the requester", "Only the requester of the open intake can change who may answer it."
+    others = [one for one in (*requesters, *(r.circle.requester for r in threads)) if one.id != person.id]
+    if others:
+        who = view.isolate(others[0].name, others[0].id)
+        return (
+            "not the requester",
+            f"{who}'s intake is open; while it is, only {who} can change who may answer.",
+        )
     set_now = turn.settings
     listed = turn.shared and turn.book.answerers_for(turn.surface, set_now.answerers) == "listed" and set_now.listed
     if listed and not known_as(person, turn.surface, set_now.listed):

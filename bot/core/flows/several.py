@@ -69,7 +69,7 @@ def _nothing(turn: Turn, said: Several, person: Person, found: Found, loose: boo
         return False
     if round_ is not None and not said.mine and any(round_.item(named.number) for named in said.named):
         return False  # a question of the round at hand, put in a way that it will say it can not read
-    problems = found.problems or ["No open round is yours to answer."]
+    problems = found.problems or ["No open round is yours to answer. /status shows what is open here."]
     still = "" if session is None or round_ is None else view.still_open(round_, turn.policy(session).bulk_accept)
     turn.tell(*problems, "Nothing is recorded.", still, session=session, round_=round_)
     return True
@@ -89,7 +89,7 @@ def _one(turn: Turn, said: Several, meant: Meant, person: Person, ref: MessageRe
     session = turn.state.session(meant.session)
     if meant.place is not None or session is None or session.round is None:
         if not _decides(reading):
-            turn.tell(f"I can't read an answer to {name_of(meant)} in that; nothing is passed on.")
+            turn.tell(f"I can't read an answer to {name_of(meant)} in that; nothing is passed on. {_how(meant)}")
         else:
             _pass_on(turn, meant, person, ref)
             turn.tell(f"Passed on to {name_of(meant)}; the receipt is given there.")
@@ -100,6 +100,10 @@ def _one(turn: Turn, said: Several, meant: Meant, person: Person, ref: MessageRe
     elif replying.apply(turn, session, session.round, reading, person, ref) is None:
         replying.nudge(turn, session, session.round, "I can't read an answer in that; nothing is recorded.")
     return True
+
+
+def _how(one: OpenRound | Meant) -> str:
+    return f"Write for example: #{one.number} 1: A"
 
 
 def _decides(reading: Reading) -> bool:
@@ -144,7 +148,8 @@ def _summary(one: OpenRound, words: str, meant: Meant) -> list[str]:
     reading = meant.reading
     errors = [f"• {e.item}: {e.message}" if e.item != "?" else f"• {e.message}" for e in reading.errors]
     if not _decides(reading):
-        return [f"{name_of(one)}: I can't tell what “{quote(words)}” decides; nothing for this one.", *errors]
+        lead = f"{name_of(one)}: I can't tell what “{quote(words)}” decides; nothing for this one."
+        return [lead if errors else f"{lead} {_how(one)}", *errors]
     parts: list[str] = []
     left: list[str] = []
     for question in one.questions:
@@ -229,8 +234,10 @@ def _take(
     session = turn.state.session(session_id)
     round_ = next((r for r in session.rounds if r.id == round_id), None) if session else None
     if session is None or round_ is None or not isinstance(session.stage, Asking):
-        name = title if session is None or round_ is None else f"#{session.number} {round_.title}"
-        turn.tell(f"{name} is over meanwhile; nothing was recorded for it.", session=session, round_=round_)
+        told = f"{title} is over meanwhile; nothing was recorded for it. /status shows what is open."
+        if session is not None and round_ is not None:
+            told = view.over(session, round_, "nothing was recorded for it")
+        turn.tell(told, session=session, round_=round_)
         return
     name = f"#{session.number} {round_.title}"
     refusal = intake.may_answer(turn, session, person)  # it may have been taken away since (RD-12)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from bot.core import spec_view, view
-from bot.core.flows import handover, intake, opening, phases, replying, spec, spec_points, spec_steps, spec_tier
+from bot.core.flows import handover, intake, leaving, phases, replying, spec, spec_points, spec_steps, spec_tier
 from bot.core.gate import NoSuchPhase, phase_number
 from bot.core.model import MessageRef, Person
 from bot.core.patterns import regex
@@ -128,7 +128,7 @@ def _means_any(turn: Turn, session: Session, word: str, rest: str, person: Perso
         turn.refuse(person, f"may not /{word} here", refusal, session=session)
     elif word == "continue":
         turn.outcome, turn.reason = "refused", "questions are open"
-        turn.tell(*spec_steps.still_open(turn, session), session=session, round_=round_)
+        turn.tell(spec_steps.FIRST, *spec_steps.still_open(turn, session), session=session, round_=round_)
     else:
         _accept(turn, session, person, ref)
     return True
@@ -150,7 +150,7 @@ def _resumed(turn: Turn, session: Session, person: Person, ref: MessageRef) -> N
     """Back to a specification that was set aside: it is shown as it was left, nothing else happens."""
     current = turn.state.current
     if current is not None:
-        opening.pause(turn, current, person)
+        leaving.pause(turn, current, person)
     turn.set(active=session.id)
     turn.audit("session.resumed", session, person)
     spec.phase_audit(turn, session, "run_resumed", person, ref)
@@ -196,8 +196,8 @@ def _jump(turn: Turn, session: Session, rest: str, person: Person, ref: MessageR
     if needed is not None:
         turn.outcome, turn.reason = "refused", "an earlier phase is needed"
         what = "the scope is locked" if needed == 1 else "the scope is confirmed again and its questions are answered"
-        here = "" if needed == state.phase else f" /jump {needed} goes there."
-        turn.tell(f"Phase {number} can begin once {what} in {spec_view.name_of(needed)}.{here}", session=session)
+        how = phases.ahead(turn, session).words if needed == state.phase else f"/jump {needed} goes there."
+        turn.tell(f"Phase {number} can begin once {what} in {spec_view.name_of(needed)}.", how, session=session)
         return
     run = state.run(number)
     if number == state.phase and run is not None and run.status == "started" and _complete(turn, session):
@@ -251,7 +251,7 @@ def _show(turn: Turn, session: Session, rest: str) -> None:
     number = _number(turn, session, rest)
     if number is not None:
         turn.tell(
-            spec_view.name_of(number).capitalize(),
+            spec_view.name_of(number, first=True),
             *spec_view.phase_decisions(session, phase(number)),
             session=session,
         )

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
-from bot.core import scope, spec_view, view
+from bot.core import scope, scope_change, spec_view, view
 from bot.core.capture import quote, reference
 from bot.core.flows import phases, spec, spec_steps
 from bot.core.flows.words import carries_on, pleasantry, puts_off, unsure, words_of, yes_or_no
 from bot.core.model import MessageRef, Person
 from bot.core.slots import spec_of
-from bot.core.spec import SCOPE_FIELDS, Change, phase, tier_words
+from bot.core.spec import SCOPE_FIELDS, Change, Lock, phase, tier_words
 from bot.core.state import Between, Session
 from bot.core.turn import Turn
 
@@ -26,77 +27,135 @@ def reconfirm(turn: Turn, session: Session, said: str, word: str | None, person:
         spec.phase_audit(turn, session, "scope_locked", person, ref, reconfirmed=True, **phases.lock_details(lock))
         spec.surface(turn, session, "loopback" if state.present.run > 1 else "intake")
         return
-    told = scope.of_others(said, state)
-    if told is not None:
-        turn.audit("injection_incident", session, person, source="told in a message", words=quote(told))
-        turn.tell(
-            f"“{view.shortened(told)}” is what somebody else has said, and changes nothing here. If it is your own "
-            "decision, write it as such, e.g. surfaces: 4 because the admin page joins",
-            session=session,
-        )
+    if _of_others(turn, session, said, person):
         return
-    found = scope.described(said, state)
-    problems = [f"{SCOPE_FIELDS[w.field]}: {w.problem}." for w in found.wanted if w.problem]
-    wanted = tuple(w for w in found.wanted if not w.problem)
-    if not wanted or problems:
-        ask = "Write what changes and why, e.g. surfaces: 4 because the admin page joins — or: y"
-        named = "tier, surfaces, comparators, in scope, out of scope"
-        turn.tell(*(problems or [f"What can change: {named}."]), ask, session=session)
+    read = _read(turn, session, said, state.lock)
+    if read is None:
         return
-    fresh = scope.applied(state.lock, wanted)
-    conflict = scope.conflicts(fresh)
-    if conflict is not None:
-        turn.tell(conflict, "Nothing is changed yet.", session=session)
-        return
+    found, fresh = read
     changes = phases.differences(turn, session, fresh, found.because or "", person, reference(ref))
     if not changes:
         turn.tell("That is the scope already; write y to confirm it.", session=session)
-        return
+    elif not found.because or any(w.asks for w in found.wanted):
+        _ask(turn, session, changes)
+    else:
+        _change(turn, session, changes, person)
+
+
+def _of_others(turn: Turn, session: Session, said: str, person: Person) -> bool:
+    """Whether somebody else is said to have described a change: logged, told, and nothing changes (AU-3)."""
+    told = scope_change.of_others(said, spec_of(session), turn.book.phrases)
+    if told is None:
+        return False
+    turn.audit("injection_incident", session, person, source="told in a message", words=quote(told))
+    turn.tell(
+        f"“{view.shortened(told)}” is what somebody else has said, and changes nothing here. If it is your own "
+        "decision, write it as such, e.g. surfaces: 4 because the admin page joins",
+        session=session,
+    )
+    return True
+
+
+def _read(turn: Turn, session: Session, said: str, lock: Lock) -> tuple[scope_change.Described, Lock] | None:
+    """The described change, and the lock with it; None where it can not be made, which is told."""
+    found = scope_change.described(said, spec_of(session), turn.book.phrases)
+    problems = [f"{SCOPE_FIELDS[w.field]}: {w.problem}." for w in found.wanted if w.problem]
+    if not found.wanted or problems:
+        ask = "Write what changes and why, e.g. surfaces: 4 because the admin page joins — or: y"
+        named = "tier, surfaces, comparators, in scope, out of scope"
+        turn.tell(*(problems or [f"What can change: {named}."]), ask, session=session)
+        return None
+    fresh = scope.applied(lock, ((w.field, w.to) for w in found.wanted))
+    conflict = scope.conflicts(fresh)
+    if conflict is not None:
+        turn.tell(conflict, "Nothing is changed yet.", session=session)
+        return None
     if found.unread:
         turn.tell(f"Not used, as it names no part of the scope: {'; '.join(found.unread)}.", session=session)
-    if not found.because:
-        turn.put(session, stage=Between(waits="rationale", changes=changes))
-        turn.tell(
-            *(f"{SCOPE_FIELDS[c.field]}: {c.was} → {c.to}." for c in changes),
-            "Why? One sentence; it goes into the record.",
-            session=session,
-        )
-        return
-    _change(turn, session, changes, person)
+    return found, fresh
+
+
+def _ask(turn: Turn, session: Session, changes: tuple[Change, ...]) -> None:
+    """What would be recorded, and what is missing for it: the reason, or a yes (SC-3)."""
+    spec.show(turn, session, "rationale", spec_view.described_change, changes=changes)
 
 
 def rationale(turn: Turn, session: Session, stage: Between, said: str, person: Person, ref: MessageRef) -> None:
-    """The reason of a change that was described without one."""
+    """The reason of a change that was described without one, or the yes to one that was described with it."""
     book = turn.book.phrases
-    if yes_or_no(said, book) == "no" or said.casefold().strip(" .!") in ("cancel", "never mind"):
+    word = yes_or_no(said, book)
+    why = stage.changes[0].rationale if stage.changes else ""
+    if word == "no" or said == "n" or said.casefold().strip(" .!") in ("cancel", "never mind"):
+        spec_steps.close_card(turn, session, "✔ Nothing is changed.")
         session = turn.put(session, stage=Between())
         turn.tell("Nothing is changed.", session=session)
         spec.ask_scope(turn, session)
         return
-    nothing = pleasantry(said, book) or carries_on(said, book) or yes_or_no(said, book) == "yes"
-    nothing = nothing or len(scope.reason(said)) < 4
-    if nothing or puts_off(said, book) or said.endswith(("?", "？")) or unsure(said, book):
-        turn.tell("A reason is needed, in your words; or write: no, to leave the scope as it is.", session=session)
+    if why and (word == "yes" or said == "y"):
+        _change(turn, session, _proven(stage.changes, why, ref), person)
         return
-    reason = scope.reason(said)
-    changes = tuple(
+    begins = scope_change.says_why(said, book)
+    if not begins and (
+        _of_others(turn, session, said, person) or _describes(turn, session, stage, said, person, ref)
+    ):
+        return
+    reason = scope_change.reason(said, book)
+    nothing = pleasantry(said, book) or carries_on(said, book) or word == "yes" or len(reason) < 4
+    if nothing or puts_off(said, book) or said.endswith(("?", "？")) or unsure(said, book) or (why and not begins):
+        how = "Write y to record it" if why else "A reason is needed, in your words"
+        turn.tell(f"{how}; or: no, to leave the scope as it is.", session=session)
+        return
+    _change(turn, session, _proven(stage.changes, reason, ref), person)
+
+
+def _describes(turn: Turn, session: Session, stage: Between, said: str, person: Person, ref: MessageRef) -> bool:
+    """Words that were to be a reason, or a yes, and describe a change as well: it joins the others, and all are asked
+    about again, or it is the reason, and has to say so. Nothing is recorded meanwhile."""
+    book = turn.book.phrases
+    found = scope_change.described(said, spec_of(session), book)
+    if not found.wanted or any(w.problem for w in found.wanted):
+        return False
+    why = stage.changes[0].rationale if stage.changes else ""
+    if (
+        not why and not found.because and all(w.asks for w in found.wanted)
+    ):  # "we drop the old page" may be the reason
+        named = "; ".join(f"{SCOPE_FIELDS[w.field]}: {w.to}" for w in found.wanted)
+        turn.tell(
+            f"Is that the reason, or another change ({named})? As the reason write: because {view.shortened(said)}",
+            "For another change write: no — and then all that changes, in one message.",
+            session=session,
+        )
+        return True
+    lock = _with(spec_of(session).lock, stage.changes)
+    read = _read(turn, session, said, lock)
+    if read is not None:
+        _, fresh = read
+        spec_steps.close_card(turn, session, "✔ Asked again below, with what you have added.")
+        _ask(turn, session, phases.differences(turn, session, fresh, found.because or why, person, reference(ref)))
+    return True
+
+
+def _proven(changes: tuple[Change, ...], reason: str, ref: MessageRef) -> tuple[Change, ...]:
+    """The changes with their reason, proved by the message that described them and the one that settles them."""
+    return tuple(
         c.model_copy(update={"rationale": reason, "user_message_ref": f"{c.user_message_ref}; {reference(ref)}"})
-        for c in stage.changes
+        for c in changes
     )
-    _change(turn, session, changes, person)
+
+
+def _with(lock: Lock, changes: tuple[Change, ...]) -> Lock:
+    """The lock as the changes leave it; of a list they hold the whole."""
+    update: dict[str, Any] = {}
+    for change in changes:
+        whole = tuple(w for w in change.to.split("; ") if w and w != "nothing")
+        update[change.field] = whole if change.field in ("in_scope", "out_of_scope") else int(change.to)
+    return lock.model_copy(update=update)
 
 
 def _change(turn: Turn, session: Session, changes: tuple[Change, ...], person: Person) -> None:
     """Record it, show the scope again for its "y", and offer to do again what it touches."""
     state = spec_of(session)
-    wanted = tuple(scope.Wanted(c.field, c.to) for c in changes)
-    fresh = state.lock
-    for change in wanted:
-        if change.field in ("in_scope", "out_of_scope"):
-            value = tuple(w for w in change.to.split("; ") if w and w != "nothing")
-            fresh = fresh.model_copy(update={change.field: value})
-        else:
-            fresh = scope.applied(fresh, (change,))
+    fresh = _with(state.lock, changes)
     spec_steps.close_card(turn, session, "✔ The scope was changed; see below.")
     session = phases.change_scope(turn, session, fresh, changes, person)
     told = spec_view.change_lines(spec_of(session).lock, len(state.lock.changes))

@@ -18,6 +18,8 @@ from bot.core.spec_evidence import gate_of
 from bot.core.state import Between, Session
 from bot.core.turn import Turn
 
+FIRST = "I can't go on before these are answered; nothing is decided meanwhile."
+
 # -- going on --------------------------------------------------------------------------------------------------------
 
 
@@ -28,7 +30,7 @@ def go_on(turn: Turn, session: Session, person: Person, ref: MessageRef) -> Sess
         bulk = turn.policy(session).bulk_accept
         turn.outcome, turn.reason = "refused", "questions are open"
         turn.tell(
-            "I can't go on before these are answered; nothing is decided meanwhile.",
+            FIRST,
             view.still_open(session.round, bulk),
             session=session,
             round_=session.round,
@@ -110,7 +112,7 @@ def again(turn: Turn, session: Session) -> Session:
         case "name":
             return spec_beginning.ask(turn, session)
         case "rationale":
-            turn.tell("Why does the scope change? One sentence; it goes into the record.", session=session)
+            return spec_flow.show(turn, session, "rationale", spec_view.described_change, changes=stage.changes)
         case "rerun":
             return offer_rerun(turn, session)
         case _:
@@ -210,7 +212,7 @@ def _carry(turn: Turn, session: Session, person: Person, ref: MessageRef) -> Ses
     """Go on: what was not asked becomes named open points, with the person's words. Nothing is decided by it."""
     spec = spec_of(session)
     waiting = [(d.topic, d.question) for d in phases.deferred(session)]
-    found = score(session, turn.book.playbooks, turn.book.phrases).signals
+    found = score(session, turn.book.playbooks, turn.book.phrases, turn.book.times).signals
     unclear = [(s.said, s.id) for s in found if s.field not in scope.INPUTS]  # the lock can not do without these
     points = []
     for place, (text, name) in enumerate((*waiting, *unclear), start=len(spec.open_points) + 1):

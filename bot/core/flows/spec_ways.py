@@ -133,8 +133,11 @@ def confirmed(turn: Turn, ask: TakeWay, choice: str, person: Person, proof: Mess
     """The person's answer to "do you choose 2?" (RD-15: it holds while the same ways are offered)."""
     session = turn.state.session(ask.session)
     offered = session is not None and isinstance(session.stage, Between) and session.stage.waits == "escalation"
-    if session is None or not offered or ask.mark != spec_view.mark(session):
-        turn.tell("That is decided already, or has changed since; nothing follows from this.")
+    if session is None:
+        turn.tell("That specification is over; nothing follows from this. /status shows what is open.")
+    elif not offered or ask.mark != spec_view.mark(session):
+        words = spec_view.overtaken(session, "escalation", ask.mark)
+        turn.tell(*words, session=session, see=view.newest_card(session))
     elif choice == "n":
         ways = spec_view.ways_out(session)
         row = spec_view.buttons(session)

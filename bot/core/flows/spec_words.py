@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from bot.core import scope, spec_view, view
+from bot.core import scope_change, spec_view, view
 from bot.core.events import MessageReceived
 from bot.core.flows import (
     amending,
@@ -26,10 +26,11 @@ from bot.core.model import Material, MessageRef, Person
 from bot.core.own_words import only_marked
 from bot.core.patterns import regex
 from bot.core.replies.phrases import PhraseBook
+from bot.core.replies.reading import Reading
 from bot.core.replies.tokens import tokenize
 from bot.core.slots import spec_of
 from bot.core.spec import CONFIRMED_IN
-from bot.core.state import Between, Session
+from bot.core.state import Between, Round, Session
 from bot.core.turn import Turn
 
 OWED = ("rationale", "input", "name")  # words of one's own are asked for: they may be somebody's, in quotation marks
@@ -41,7 +42,9 @@ def message(turn: Turn, session: Session, utterance: Utterance) -> None:
     stage = session.stage
     assert isinstance(stage, Between)
     event, ref = utterance.event, utterance.ref
-    changes = stage.waits == "go" and _changes(turn, session, event)
+    last = None if stage.waits in ("name", "input") else _last_round(session)
+    reading = _change(turn, last, event)
+    changes = reading is not None
     meant = utterance.direct or changes or (utterance.asked and _fits(turn, session, stage, event))
     if turn.shared and not meant:
         turn.ignore("ordinary talk")
@@ -50,6 +53,9 @@ def message(turn: Turn, session: Session, utterance: Utterance) -> None:
         return
     if utterance.forwarded:
         _forwarded(turn, session, event)
+        return
+    if last is not None and reading is not None and not intake.on_the_table(session, last):
+        amending.propose(turn, session, last, reading, event.person, ref)  # whatever else waits here (RD-13)
         return
     if _crossed(turn, session, stage, event, direct=utterance.direct or utterance.asked):
         turn.outcome, turn.reason = "refused", "older than the question"
@@ -70,27 +76,36 @@ def message(turn: Turn, session: Session, utterance: Utterance) -> None:
     if not event.materials and putting_off.unfinished(turn, session, event, event.ref):
         return
     own = utterance.own
-    if not own or (only_marked(own) and stage.waits not in OWED):
+    if not own or (only_marked(own) and not _owed(stage)):
         turn.tell("Quoted words decide nothing here; please write it in your own, unquoted.", session=session)
         spec_steps.again(turn, session)
         return
     choose(turn, session, own, event.person, ref, event)
 
 
-def _changes(turn: Turn, session: Session, event: MessageReceived) -> bool:
+def _owed(stage: Between) -> bool:
+    """Whether words of one's own are asked for; of a change with its reason it is a yes."""
+    return stage.waits in OWED and not (stage.waits == "rationale" and stage.changes and stage.changes[0].rationale)
+
+
+def _last_round(session: Session) -> Round | None:
+    """The last round that has asked anything."""
+    return next((round_ for round_ in reversed(session.rounds) if round_.items), None)
+
+
+def _change(turn: Turn, round_: Round | None, event: MessageReceived) -> Reading | None:
     """ "change 2 to C" means the round that has closed here, also when it is said to nobody (RD-13)."""
-    round_ = session.round
-    if round_ is None or not round_.items:
-        return False
+    if round_ is None:
+        return None
     reading = replying.read(turn, round_, event.text.strip(), event.decoded)
-    return reading.shaped and reading.correction and bool(reading.answers)
+    return reading if reading.shaped and reading.correction and reading.answers else None
 
 
 def _fits(turn: Turn, session: Session, stage: Between, event: MessageReceived) -> bool:
     """Whether words in the session's own thread, said by somebody who is asked, are meant for what waits (RP-7)."""
     said, book = event.text.strip(), turn.book.phrases
     if yes_or_no(said, book) is not None or said.casefold() in ("y", "n"):
-        return stage.waits in ("settled", "reconfirm", "rerun")
+        return stage.waits in ("settled", "reconfirm", "rerun", "rationale")
     match stage.waits:
         case "go":
             round_ = session.round
@@ -102,10 +117,12 @@ def _fits(turn: Turn, session: Session, stage: Between, event: MessageReceived) 
         case "settled":
             return _NUMBER.fullmatch(said) is not None
         case "reconfirm":
-            return bool(scope.described(said, spec_of(session)).wanted)
+            return bool(scope_change.described(said, spec_of(session), book).wanted)
         case "rerun":
             return carries_on(said, book)
-        case "rationale" | "input" | "name":
+        case "rationale":
+            return _owed(stage) or scope_change.says_why(said, book)
+        case "input" | "name":
             return bool(said)
 
 
@@ -201,18 +218,18 @@ def _going(
     if ahead.step in ("next", "finish") and _holds_back(said, book):
         spec.phase_audit(turn, session, "gate_withheld", person, ref, words=ref.quote)
         number = spec_of(session).phase
-        turn.tell(f"{spec_view.name_of(number).capitalize()} is kept as it is.", ahead.words, session=session)
+        turn.tell(f"{spec_view.name_of(number, first=True)} is kept as it is.", ahead.words, session=session)
         return
     if pleasantry(said, book) and not asks:
         turn.ignore("a pleasantry")
         return
-    round_ = session.round
-    if round_ is not None and round_.items and event is not None:
+    round_ = _last_round(session)
+    if round_ is not None and event is not None:
         reading = replying.read(turn, round_, said, event.decoded)
-        if reading.answers and reading.shaped and not intake.on_the_table(session, round_):
-            amending.propose(turn, session, round_, reading, person, ref)  # its phase is done (RD-13)
-            return
-        if reading.answers and reading.shaped:
+        sure = reading.shaped and intake.on_the_table(session, round_)
+        if reading.answers and not sure and amending.propose(turn, session, round_, reading, person, ref):
+            return  # its phase is done (RD-13), or the words may be meant otherwise: "actually 5: the clerks"
+        if reading.answers and sure:
             session, round_, done = recording.record(turn, session, round_, reading.answers, (), person, ref)
             intake.echo(turn, session, round_, done, reading)
             return
@@ -225,13 +242,13 @@ def _going(
         if reading.kind in ("accept_all", "accept_all_except"):
             turn.tell("Nothing is open to accept.", phases.ahead(turn, session).words, session=session)
             return
-    turn.tell("No question is open.", _scope_hint(session, said), ahead.words, session=session)
+    turn.tell("No question is open.", _scope_hint(session, said, book), ahead.words, session=session)
 
 
-def _scope_hint(session: Session, said: str) -> str:
+def _scope_hint(session: Session, said: str, book: PhraseBook) -> str:
     """Words about the scope where it can not change: nothing is changed, and where it can be (SC-3)."""
     state = spec_of(session)
-    if not state.lock.locked or not scope.speaks_of_it(said, state):
+    if not state.lock.locked or not scope_change.speaks_of_it(said, state, book):
         return ""
     number = CONFIRMED_IN
     return f"The scope stays as it is (/show scope). Phase {number} shows it again and can change it: /jump {number}"
@@ -316,18 +333,19 @@ def pressed(turn: Turn, rest: str, person: Person, ref: MessageRef) -> None:
     session = turn.state.session(name)
     if session is None or session.spec is None:
         turn.outcome, turn.reason = "refused", "late tap"
-        turn.notice("That specification is over; its record stays. /status shows what is open.")
+        turn.notice("That specification is over; nothing follows from this. /status shows what is open.")
         return
     stage = session.stage
     if not isinstance(stage, Between) or stage.waits != waits or mark != spec_view.mark(session):
         turn.outcome, turn.reason = "refused", "late tap"
-        turn.notice("That is decided already, or has changed since this card. /status shows where it stands.")
+        turn.notice(" ".join(spec_view.overtaken(session, waits, mark)))
         return
     if intake.turns_away(turn, session, person):
         return
     if choice not in {c for c, _ in spec_view.choices(session)}:
         turn.outcome, turn.reason = "refused", "unknown button"
-        turn.notice("This button does not fit any more; please answer by text.")
+        how = spec_view.WAITS[waits][1] if waits in spec_view.WAITS else "Please write it."
+        turn.notice(f"This button does not fit any more. {how}")
         return
     turn.set(active=session.id)
     if waits == "reconfirm" and choice == "n":

@@ -81,9 +81,9 @@ def unknown(turn: Turn, number: int) -> str:
     """Why a number names no round that can be answered now."""
     session = next((s for s in turn.state.sessions if s.number == number), None)
     if session is not None and session.stage.kind == "routing":
-        return f"#{number} waits for the choice of a workflow."
+        return f"#{number} waits for the choice of a workflow: /resume {number} shows its menu."
     if session is not None and session.stage.kind == "closing":
-        return f"#{number} is answered and about to be handed over."
+        return f"#{number} is answered and about to be handed over. To change it: change 1 to … in #{number}"
     if session is not None or any(a.number == number for a in turn.state.ancient):
         return f"#{number} is over; to change an answer of it: change 1 to … in #{number}"
-    return f"There is no open intake #{number} within reach of this place."
+    return f"There is no open intake #{number} within reach of this place. /status shows what is open."

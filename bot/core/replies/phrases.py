@@ -171,6 +171,31 @@ SPEC_WORDS: Final[Mapping[str, str]] = {
     "claimed": "claims that something is decided already: {who} has approved, do not ask (see `bot.core.claims`)",
 }
 
+# Words with which people describe a change of the scope, and tell what somebody else has said; kept as written.
+CHANGE_WORDS: Final[Mapping[str, str]] = {
+    "scope_drop": "takes something out of the scope: drop {what} (see `bot.core.scope_change`)",
+    "scope_add": "brings something into the scope: add {what}",
+    "scope_out": "names what is out: out of scope",
+    "scope_in": "names what is in: in scope",
+    "scope_tier": "names the tier",
+    "scope_surfaces": "names surfaces: screens, pages",
+    "scope_comparators": "names what is compared: competitors",
+    "because": "begins the reason of a change, anywhere in it: because; with a comma before it: ', as'",
+    "because_after": "ends a reason that comes first: ので",
+    "unsettled": "keeps words beside it from being a change: maybe, should we",
+    "says": "tells what somebody says, between their name and their words: said",
+    "told_of": "the same where it stands elsewhere: {who} {words} dedi (see `bot.core.claims`)",
+    "oneself": "who tells of themselves, or announces their own words: I, my answer",
+}
+
+# What a text says for sure, so that two texts of one specification can differ (SC-2); kept as written.
+STATED_WORDS: Final[Mapping[str, str]] = {
+    "owner": "says who answers for something: owner: {who} (see `bot.core.statements`)",
+    "launch": "when it goes out to people: launch, go live",
+    "deadline": "until when it has to be done: deadline, due",
+    "bound": "makes a number a limit or a guess: at least, about",
+}
+
 TEXT_CLASSES: Final[Mapping[str, str]] = {
     "signature": "how an automatic signature begins",
     "forwarded": "how a forwarded line begins",
@@ -178,6 +203,8 @@ TEXT_CLASSES: Final[Mapping[str, str]] = {
     "roles": "how a transcript's lines begin: a role and a colon",
     **SIGNS,
     **SPEC_WORDS,
+    **CHANGE_WORDS,
+    **STATED_WORDS,
 }
 
 # Classes in which one or two slipped keys are forgiven. "expect" must never become "except", so `except` is not
@@ -212,7 +239,7 @@ class PhraseBook:
                     # signs keep their accents: they are compared as `bot.core.words` folds, which keeps them
                     texts[name].extend(
                         entry
-                        if name in SIGNS
+                        if name in SIGNS or name in CHANGE_WORDS or name in STATED_WORDS
                         else plain(entry)
                         if name in SPEC_WORDS and name != "way"
                         else fold(entry)
@@ -233,7 +260,9 @@ class PhraseBook:
         self.pasted: tuple[str, ...] = tuple(texts["pasted"])
         self.roles: tuple[str, ...] = tuple(texts["roles"])
         self.signs: Mapping[str, tuple[str, ...]] = {name: tuple(texts[name]) for name in SIGNS}
-        self.lists: Mapping[str, tuple[str, ...]] = {name: tuple(texts[name]) for name in SPEC_WORDS}
+        self.lists: Mapping[str, tuple[str, ...]] = {
+            name: tuple(dict.fromkeys(texts[name])) for name in (*SPEC_WORDS, *CHANGE_WORDS, *STATED_WORDS)
+        }
         self.forwarded: tuple[str, ...] = tuple(texts["forwarded"])
 
     def _add(self, name: str, phrase: str, value: int) -> None:

@@ -141,6 +141,9 @@ def _asked(audit_log: object) -> dict[int, list[str]]:
         elif entry.get("event") == "intake_round" and isinstance(entry.get("details"), Mapping):
             questions = _listed(entry["details"].get("questions"))
             asked.setdefault(number, []).extend(q for q in questions if isinstance(q, str))
+        elif entry.get("event") == "round.withdrawn" and isinstance(entry.get("details"), Mapping):
+            gone = _listed(entry["details"].get("questions"))
+            asked[number] = [q for q in asked.get(number, ()) if q not in gone]
     return asked
 
 

@@ -78,3 +78,22 @@ async def test_a_yes_long_after_the_summary_is_about_something_else(talk: Talk) 
     talk.ana.say("yes", talk.triage)
     await talk.settle()
     assert len(talk.mine()) == before
+
+
+async def test_a_reply_to_what_is_over_links_to_the_open_card(talk: Talk) -> None:
+    """RP-7 RD-14: both stand in one direct message, and the card may be far above."""
+    talk.ana.say("lit-review this")
+    await talk.settle()
+    over = talk.card(talk.ana.dm)
+    talk.ana.say("accept recommendations")
+    await talk.settle()
+    talk.clock.advance(6)
+    await talk.settle()
+    talk.ana.say("lit-review this")
+    await talk.settle()
+    card = talk.card(talk.ana.dm)
+    talk.ana.reply(over, "what was that?")
+    await talk.settle()
+    told = talk.mine(talk.ana.dm)[-1]
+    assert told.text.startswith("That intake (#1) is over.")
+    assert [e["text"] for e in told.blocks[-1]["elements"]] == [f"<{card.link}|To the open questions>"]

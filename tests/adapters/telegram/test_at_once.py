@@ -171,4 +171,4 @@ async def test_taps_after_a_restart_and_texts_that_overtake_them(tmp_path: Path)
         assert state.current is not None
         late = ana.send_data(f"a:{state.current.id}.1:9:Z", card_of(ana.chat))
         await second.settle()
-        assert late.answer == "This button does not fit the question any more; please answer by text."
+        assert late.answer == "This button does not fit the questions any more. /resume shows what is asked."

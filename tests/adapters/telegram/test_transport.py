@@ -52,6 +52,16 @@ async def test_what_is_posted_is_what_people_see(made: Rig) -> None:
     assert "parse_mode" not in call.params
 
 
+async def test_what_sends_people_to_a_card_answers_that_card(made: Rig) -> None:
+    """RD-14: a tap on what it answers leads there."""
+    ana = made.server.person("Ana", started=True)
+    said = ana.say("hi")
+    card = await made.transport.post(place(ana.chat), say("the card"))
+    sent = await made.transport.post(place(ana.chat), say("over", reply_to=str(said.id), see=card.message))
+    shown = ana.chat.messages[int(sent.message)]
+    assert shown.reply_to is ana.chat.messages[int(card.message)]
+
+
 async def test_a_refused_formatting_goes_out_plain(made: Rig) -> None:
     """CH-4: no question is lost to formatting."""
     ana = made.server.person("Ana", started=True)

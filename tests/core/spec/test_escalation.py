@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from bot.core import spec_view
 from bot.core.events import RaisedSignal, SignalsRaised
 from bot.core.spec_record import spec_state
 from tests.core.spec.talk import DISCOVERED, SpecTalk
@@ -173,3 +174,64 @@ def test_a_way_that_was_chosen_can_be_left_before_its_request_is_sent(words: str
     assert both(talk, 2) == ["escalated"]
     talk.ana("3")
     assert both(talk, 2) == []
+
+
+def test_a_late_yes_says_what_is_decided_and_where_it_stands() -> None:
+    """RD-14 RD-15 Nothing follows from it; the way was left by going to another phase."""
+    talk = escalated()
+    talk.ana("2 screens are enough")
+    assert talk.state is not None
+    asked = talk.state.pending[-1].id
+    talk.ana("/jump 1")
+    talk.presses("ana", f"p:{asked}:y")
+    assert talk.heard == (
+        "Which way it goes on is decided: Do discovery again.\n"
+        "Now: phase 1 of 7, discovery, round 1 of 3, nothing to ask, waits for your “y”. /resume shows it."
+    )
+    assert not [e for e in talk.audited("clarification_escalation") if e.details.get("way")]
+    talk.ana("/abandon")
+    assert talk.state is not None
+    assert not talk.state.pending
+
+
+def pressed(talk: SpecTalk, waits: str, mark: str, choice: str) -> str:
+    """What the notice says to a tap on a card between rounds that is a while old."""
+    made = talk.presses("ana", f"s:{talk.session.id}:{waits}:{mark}:{choice}")
+    assert made.outcome == "refused"
+    assert made.reply is not None
+    assert len(made.reply.text) <= 200  # of a Telegram notice
+    return made.reply.text
+
+
+@pytest.mark.parametrize(
+    ("words", "decided"),
+    [
+        ("2", "is decided: Revise the request. Now: phase 2 of 7, research"),
+        ("3", "is decided: Go on with open points. Now: phase 2 of 7, research"),
+        ("1", "is decided: Do discovery again. Now: phase 1 of 7, discovery"),
+        ("/jump 1", "is decided: Do discovery again. Now: phase 1 of 7, discovery"),
+        ("/abandon", "The specification “Refunds” (#1) is over. /show shows what it decided."),
+    ],
+)
+def test_a_late_tap_on_a_way_says_which_one_was_taken(words: str, decided: str) -> None:
+    """RD-14"""
+    talk = escalated()
+    seen = spec_view.mark(talk.session)
+    talk.ana(words)
+    assert decided in pressed(talk, "escalation", seen, "3")
+
+
+def test_a_late_tap_on_what_was_settled_or_confirmed_says_so() -> None:
+    """RD-14 RD-5 SC-3"""
+    talk = escalated()
+    talk.ana("/jump 1")
+    seen = spec_view.mark(talk.session)
+    talk.ana("y")
+    assert "What the phase takes as settled is decided: yes, all of it. Now: " in pressed(talk, "settled", seen, "y")
+    talk = SpecTalk()
+    talk.ana(*DISCOVERED, "/continue", "A, A", "/continue", "/jump 3")
+    seen = spec_view.mark(talk.session)
+    talk.ana("surfaces: 4 because the admin page joins")
+    assert "Whether this is still the scope is decided: surfaces: was 2, is now 4. Now: " in pressed(
+        talk, "reconfirm", seen, "y"
+    )

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from bot.core.scope import boundary, conflicts, count_in, described, tier_in
+from bot.core.scope import boundary, conflicts, count_in, tier_in
+from bot.core.scope_change import Described
+from bot.core.scope_change import described as read_change
 from bot.core.spec import Lock, Spec
+from config.phrases_loader import load_phrases
 from tests.core.spec.talk import DISCOVERED, SpecTalk
 from tests.core.spec.test_claims import at_the_scope
 from tests.core.spec.test_gate import both
 
+BOOK = load_phrases()
 LOCKED = Spec(name="x", tier=2, lock=Lock(complexity_tier=2, surface_count=2, comparator_count=3))
+
+
+def described(words: str, spec: Spec) -> Described:
+    return read_change(words, spec, BOOK)
 
 
 @pytest.mark.parametrize(
@@ -197,9 +205,12 @@ def test_words_about_a_change_that_make_none_change_nothing(words: str) -> None:
     ],
 )
 def test_no_part_of_a_described_change_is_lost(words: str, changes: dict[str, str]) -> None:
-    """SC-3"""
+    """SC-3 What is described by a verb is recorded after a yes."""
     talk = at_the_scope()
     talk.ana(words)
+    if talk.session.stage.waits == "rationale":  # type: ignore[union-attr]
+        assert not talk.spec.lock.changes
+        talk.ana("y")
     assert {c.field: c.to for c in talk.spec.lock.changes} == changes
 
 
