@@ -94,7 +94,8 @@ def round_message(turn: Turn, session: Session, round_: Round, utterance: Uttera
         names = ", ".join(material.name for material in event.materials)
         ref = ref.model_copy(update={"quote": f"{ref.quote} [{quote(names)}]"})
         reading = _with_files(reading, names)
-    if not event.materials and undoing.meant(turn, round_, event.text, person):
+    unread = reading.kind in ("unparsed", "cancel", "needs_confirmation")
+    if unread and not event.materials and undoing.meant(turn, round_, event.text, person):
         undoing.typed(turn, session, round_, person, ref, ends=reading.kind == "cancel")
         return
     if _changed_subject(turn, session, round_, reading, event, ref):

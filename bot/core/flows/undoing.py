@@ -17,7 +17,7 @@ from bot.core.replies.wording import CANCEL
 from bot.core.state import Asking, Item, Round, Session
 from bot.core.turn import Turn
 
-LONGEST = 48  # characters of "undo", in any language and with a please; a longer message says more
+LONGEST, WORDS = 48, 6  # of "undo", in any language and with a please; a longer message says more
 
 
 def offer_undo(
@@ -48,8 +48,9 @@ def presses(round_: Round, person: Person) -> bool:
 
 def meant(turn: Turn, round_: Round, text: str, person: Person) -> bool:
     """Whether "undo" is all that is said, and something that this person has answered can be taken back."""
-    said = len(text) <= LONGEST and words_of(text, turn.book.phrases, "undo") is not None and not only_marked(text)
-    return said and bool(_last_acts(round_, person))
+    if len(text) > LONGEST or len(text.split()) > WORDS or only_marked(text):
+        return False
+    return bool(_last_acts(round_, person)) and words_of(text, turn.book.phrases, "undo") is not None
 
 
 def typed(turn: Turn, session: Session, round_: Round, person: Person, ref: MessageRef, *, ends: bool) -> None:
