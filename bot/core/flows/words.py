@@ -49,7 +49,8 @@ def _classes(text: str, book: PhraseBook, known: frozenset[str]) -> list[frozens
 def _picks(text: str, tokens: Sequence[Token], at: int, names: frozenset[str]) -> bool:
     """Whether a letter that some language has as a small word may be an option: "ok A", "take A", "nimm a"."""
     letter = text[tokens[at].start : tokens[at].end]
-    return names.isdisjoint(_ANSWERING) and (letter in _OPTIONS or (letter.upper() in _OPTIONS and at + 1 == len(tokens)))
+    last = at + 1 == len(tokens)
+    return names.isdisjoint(_ANSWERING) and (letter in _OPTIONS or (last and letter.upper() in _OPTIONS))
 
 
 def yes_or_no(text: str, book: PhraseBook) -> Literal["yes", "no"] | None:
@@ -65,8 +66,8 @@ def yes_or_no(text: str, book: PhraseBook) -> Literal["yes", "no"] | None:
 
 
 def puts_off(text: str, book: PhraseBook) -> bool:
-    """ "not yet", "later", and nothing else."""
-    return any(names & _PUTS_OFF for names in _classes(text, book, _PUTS_OFF | _SMALL) or ())
+    """ "not yet", "ok, later", and nothing else."""
+    return any(names & _PUTS_OFF for names in _classes(text, book, _PUTS_OFF | _SMALL | {"agree"}) or ())
 
 
 def unsure(text: str, book: PhraseBook) -> bool:
