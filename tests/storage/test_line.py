@@ -1,4 +1,4 @@
-"""Messages behind others: of their place, on PostgreSQL (a row is never left behind one that has gone); of a crowd."""
+"""Messages behind others: of their place, on PostgreSQL, where none is left behind one that has gone; of a crowd."""
 
 from __future__ import annotations
 
