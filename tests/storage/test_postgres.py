@@ -254,6 +254,25 @@ async def test_a_commit_whose_answer_was_lost_is_acknowledged_once(opens: Opens,
     assert await verify(a) == []
 
 
+async def test_nor_is_it_a_duplicate_where_somebody_was_in_the_way_of_the_second_look(
+    opens: Opens, cuts: type[Cut], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then each of the batch is looked at alone, and the first try of all of them is still not forgotten."""
+    a, together = await opens(), Writer._together
+    cuts.after, crossed = 1, [asyncpg.DeadlockDetectedError("crossed")]
+
+    async def crossing(writer: Writer, *args: Any, **more: Any) -> Any:
+        if crossed:
+            raise crossed.pop()
+        return await together(writer, *args, **more)
+
+    monkeypatch.setattr(Writer, "_together", crossing)
+    await asyncio.gather(*(a.commit(commit(f"e{n}", 0, f"terminal:{n}")) for n in range(5)))
+    assert (cuts.after, crossed) == (0, [])
+    with pytest.raises(DuplicateEvent):
+        await a.commit(commit("e1", 0, "terminal:1", at=after(1)))
+
+
 async def test_a_commit_that_was_lost_on_the_way_is_made_again(opens: Opens, cuts: type[Cut]) -> None:
     a = await opens()
     cuts.before = 3
