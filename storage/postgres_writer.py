@@ -58,7 +58,7 @@ class Writer:
         self._link = Link(target)
         self._begin: dict[int, str] = {}  # by connection: how its transactions begin
         self._ends = Ends()
-        self._lost = False  # of this wave: a connection, and nobody has heard whether something had been written by it
+        self._lost = False  # of this wave: a connection, by which it may have been written
 
     async def run(self, commits: Sequence[Prepared]) -> list[Outcome]:
         """One outcome per commit; None when it is durable. Raises when the database can not be used."""
