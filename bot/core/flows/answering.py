@@ -15,6 +15,7 @@ from bot.core.flows import (
     handover,
     injection,
     intake,
+    leaving,
     opening,
     putting_off,
     quoting,
@@ -72,7 +73,7 @@ def round_message(turn: Turn, session: Session, round_: Round, utterance: Uttera
         if wanted is not None and wanted.workflow is not None:  # a request of their own, not an answer (RT-10)
             named = wanted.workflow.replace("/", " / ")
             lead = (f"{session.requester.name}'s intake is open here. Pause it and start {named} with your message?",)
-            opening.offer_to_leave(turn, session, person, event.text, event.materials, ref, lead)
+            leaving.offer_to_leave(turn, session, person, event.text, event.materials, ref, lead)
             return
         turn.audit("access.answer_refused", session, person, round_, reason=refusal)
         turn.refuse(person, "may not answer here", refusal, session=session)
@@ -310,7 +311,7 @@ def leaves(turn: Turn, session: Session, utterance: Utterance) -> bool:
             + (", with its questions open." if session.stage.kind == "asking" else "."),
             f"Leave it for now and start {named} with this message? Nothing is lost either way.",
         )
-        opening.offer_to_leave(turn, session, event.person, text, event.materials, ref, lead)
+        leaving.offer_to_leave(turn, session, event.person, text, event.materials, ref, lead)
         return True
     if verdict.other_bot:
         turn.ignore("meant for another bot")
@@ -357,14 +358,14 @@ def _changed_subject(
             f"I can't read an answer in that. Still open here: {len(round_.open_items)} of {len(round_.items)}.",
             f"It sounds like a request for {named}: start that with this message? The present one is kept.",
         )
-        opening.offer_to_leave(turn, session, event.person, event.text, event.materials, ref, lead)
+        leaving.offer_to_leave(turn, session, event.person, event.text, event.materials, ref, lead)
         return True
     if prose and turn.at - session.touched_at > IDLE and event.text.strip():
         lead = (
             f"{commands.name_of(session)} has been waiting for you since {session.touched_at:%d %B}.",
             "Go on with it, or start something new with this message?",
         )
-        opening.offer_to_leave(turn, session, event.person, event.text, event.materials, ref, lead)
+        leaving.offer_to_leave(turn, session, event.person, event.text, event.materials, ref, lead)
         return True
     return False
 

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from bot.core import view
 from bot.core.capture import confirmed, found_at, quote
-from bot.core.flows import amending, disputing, intake, numbered, opening, recording, replying, several, spec_ways
+from bot.core.flows import amending, disputing, intake, leaving, numbered, recording, replying, several, spec_ways
 from bot.core.flows.words import words_of, yes_or_no
 from bot.core.model import Answer, MessageRef, Person
 from bot.core.own_words import marked, only_marked, unquoted
@@ -46,7 +46,7 @@ def decide(turn: Turn, pending: Pending, choice: str, person: Person, ref: Messa
         case Amend():
             amending.decide(turn, pending.ask, choice, person, proof)
         case LeaveSession():
-            opening.leave(turn, pending.ask, choice, person, pending.ref)
+            leaving.leave(turn, pending.ask, choice, person, pending.ref)
         case PickRound():
             _pick(turn, pending, pending.ask, choice, person)
         case TakeSeveral():

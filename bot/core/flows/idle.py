@@ -44,7 +44,7 @@ def idle(turn: Turn, utterance: Utterance) -> None:
     if plain and not utterance.forwarded and _wishes(turn, text):
         putting_off.about_nothing(turn)
         return
-    opening.first_message(turn, person, "" if utterance.forwarded else text, materials(event), ref, event.declared)
+    opening.first_message(turn, person, "" if utterance.forwarded else text, materials(event), ref)
 
 
 def _wishes(turn: Turn, text: str) -> bool:

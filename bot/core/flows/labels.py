@@ -58,7 +58,8 @@ def pressed(turn: Turn, utterance: Utterance) -> bool:
     undo = any(label == view.UNDO for label, _ in table)
     if undo and words_of(text, turn.book.phrases, "undo") is not None:
         said = _said(view.UNDO)  # in any language
-    if len(said) < 2 or said in ("yes", "no", "other"):  # single letters are the reader's
+    bare = said in ("yes", "no") or (said == "other" and not text.rstrip().endswith(("…", "...")))
+    if len(said) < 2 or bare:  # single letters are the reader's
         return False
     # a label that is shorter than the words can not say them
     fitting = (t for label, t in reversed(table) if len(label.casefold()) >= len(said) and _said(label) == said)

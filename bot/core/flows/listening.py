@@ -13,8 +13,8 @@ from bot.core.flows import (
     idle,
     intake,
     labels,
+    menu,
     numbered,
-    opening,
     putting_off,
     replying,
     spec_commands,
@@ -46,8 +46,9 @@ def message(turn: Turn, event: MessageReceived) -> None:
         return
     if event.forwarded is not None and event.album is None:
         event = event.model_copy(update={"album": "forwarded"})  # several forwards in a row are one act (b26)
-    is_command = event.forwarded is None and command(event.text, turn.bot_name) is not None
-    if gathering.belongs(turn, event) and not is_command:
+    alone = event.declared is not None and event.album is None  # a request by itself, behind whatever part (RT-16)
+    alone = alone or (event.forwarded is None and command(event.text, turn.bot_name) is not None)
+    if gathering.belongs(turn, event) and not alone:
         gathering.gather(turn, event)
         return
     if gathering.waiting_of(turn, event.person):
@@ -77,6 +78,9 @@ def _whole(turn: Turn, event: MessageReceived) -> None:
 def _belongs(turn: Turn, event: MessageReceived) -> None:
     """Commands and answers to questions of our own first; then what every message may be; then its intake."""
     utterance = uttered.sort(turn, event)
+    if event.declared is not None:
+        threads.summoned(turn, utterance.event, utterance.ref)
+        return
     if not utterance.forwarded and (_ordered(turn, utterance) or _answers_us(turn, utterance)):
         return
     if utterance.event.unreadable and not utterance.text.strip():
@@ -171,12 +175,12 @@ def _menu(turn: Turn, session: Session, utterance: Utterance) -> None:
     text = "" if utterance.forwarded else event.text
     files = materials(event)
     if text and not files:
-        if opening.cancels(turn, text):
+        if menu.cancels(turn, text):
             replying.cancel(turn, session, event.person, ref)
             return
-        if opening.describes(turn, session, text) and idle.at_the_menu(turn, utterance):
+        if menu.describes(turn, session, text) and idle.at_the_menu(turn, utterance):
             return
-    if text and not utterance.direct and opening.crossed(turn, session, event):
+    if text and not utterance.direct and menu.crossed(turn, session, event):
         turn.outcome, turn.reason = "refused", "older than the menu"
         turn.tell(
             "Your message and my menu crossed, so I did not take it as your choice.",
@@ -186,4 +190,4 @@ def _menu(turn: Turn, session: Session, utterance: Utterance) -> None:
         return
     if text and not files and putting_off.unfinished(turn, session, event, ref):
         return
-    opening.menu_message(turn, session, text, files, ref)
+    menu.answered(turn, session, text, files, ref)

@@ -12,6 +12,7 @@ from bot.core.flows import (
     forms,
     handover,
     intake,
+    menu,
     opening,
     putting_off,
     recording,
@@ -179,10 +180,14 @@ def _describe(turn: Turn, session: Session, round_: Round, item: Item, person: P
         return
     stage = Asking(describing={**session.stage.describing, person.id: item.number})
     session = turn.put(session, stage=stage)
-    words = item.model_copy(update={"answer": None})
-    form = forms.form_of(round_, person, (words,))
-    chosen = form.fields[0].model_copy(update={"chosen": item.question.other.key if item.question.other else None})
-    turn.reply = Reply(text="Please describe it in a message.", form=form.model_copy(update={"fields": (chosen,)}))
+    if isinstance(turn.envelope.event, ButtonPressed):  # the label can be typed, too, and then opens no form
+        words = item.model_copy(update={"answer": None})
+        form = forms.form_of(round_, person, (words,))
+        chosen = form.fields[0].model_copy(
+            update={"chosen": item.question.other.key if item.question.other else None}
+        )
+        form = form.model_copy(update={"fields": (chosen,)})
+        turn.reply = Reply(text="Please describe it in a message.", form=form)
     where = "a reply to this message" if turn.shared else "your next message"  # loose words are talk there (CH-2)
     turn.say(
         view.says(f"{item.number} · {item.question.topic}: please describe it in {where}."),
@@ -249,7 +254,7 @@ def _menu(turn: Turn, rest: str, event: ButtonPressed) -> None:
         turn.outcome, turn.reason = "refused", "late tap"
         turn.notice(f"The choice was made already: {handover.destination(session)}. /new starts something else.")
     elif not intake.turns_away(turn, session, event.person):
-        opening.choose(turn, session, key, event.ref)
+        menu.choose(turn, session, key, event.ref)
 
 
 def _pending(turn: Turn, rest: str, event: ButtonPressed) -> None:

@@ -328,6 +328,16 @@ def _delegate(
 ) -> Session:
     """ "@maria please": she may answer from now on; the questions stay open (CH-6)."""
     name = (reading.named or "").strip()
+    if not turn.shared and turn.surface in turn.book.alone:
+        turn.outcome, turn.reason = "refused", "nobody else is in this chat"
+        turn.tell(
+            f"Nobody but you sees this chat, so I can't ask {name}. Ask them and send me the answer, or begin the "
+            "intake in a group that you are both in.",
+            view.still_open(round_, turn.policy(session).bulk_accept),
+            session=session,
+            round_=round_,
+        )
+        return session
     who = entry(f"@{name.lstrip('@')}", turn.surface)
     event = turn.envelope.event
     ids = event.named if isinstance(event, MessageReceived) else ()
