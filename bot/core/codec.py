@@ -15,7 +15,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from bot.core.effects import Redraw, Say
+from bot.core.effects import Message, Redraw, Say
 from bot.core.events import Envelope
 from bot.core.model import Model
 from bot.core.passed_on import as_data, holds_unknown, read
@@ -189,3 +189,11 @@ def encode_effect(effect: Say | Redraw) -> str:
 
 def decode_effect(text: str) -> Say | Redraw:
     return _OUT.validate_json(text)
+
+
+def decode_shown(text: str) -> Message | None:
+    """What of a message is known here, for a look at what people see; it is never sent. None: it can not be read."""
+    try:
+        return _OUT.validate_json(text, extra="ignore").message
+    except ValidationError:
+        return None

@@ -36,7 +36,6 @@ from tests.storage.build import (
     say,
     session_row,
     state,
-    texts,
 )
 
 Opens = Callable[..., Awaitable[PostgresStore]]
@@ -189,18 +188,6 @@ async def test_workers_never_claim_the_same_row_or_timer(opens: Opens) -> None:
     timers = await asyncio.gather(*((a, b)[n % 2].due(START, 5, after(9) - START) for n in range(16)))
     places = [timer.conversation for batch in timers for timer in batch]
     assert len(places) == len(set(places)) == 40
-
-
-async def test_a_row_of_a_newer_version_waits_for_it_and_holds_up_nobody_else(opens: Opens) -> None:
-    """b38: the old version leaves it alone; it is neither lost nor given up."""
-    a = await opens()
-    await a.commit(commit("e1", out=(say("new kind"),)))
-    await a.commit(commit("e2", 0, "terminal:other", out=(say("old kind"),)))
-    await raw(a.target.dsn, "UPDATE outbox SET effect = replace(effect, '\"kind\"', '\"sort\"') WHERE row = 1")
-    assert texts(await claim(a)) == ["old kind"]
-    assert await claim(a, after(4)) == []
-    await raw(a.target.dsn, "UPDATE outbox SET effect = replace(effect, '\"sort\"', '\"kind\"') WHERE row = 1")
-    assert texts(await claim(a, after(5))) == ["new kind"]
 
 
 # -- connections that are lost ---------------------------------------------------------------------------------------
