@@ -174,6 +174,11 @@ def _menu(turn: Turn, session: Session, utterance: Utterance) -> None:
         return
     text = "" if utterance.forwarded else event.text
     files = materials(event)
+    if text and menu.quotes_choice(turn, session, text):
+        turn.tell("Quoted words choose nothing here; write it without the marks, or press a button.", session=session)
+        return
+    if text and utterance.own != text.strip() and not menu.describes(turn, session, utterance.own):
+        text = utterance.own  # a letter below words of somebody else
     if text and not files:
         if menu.cancels(turn, text):
             replying.cancel(turn, session, event.person, ref)
