@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from bot.core.replies.phrases import PhraseBook
-from bot.core.replies.tokens import tokenize
+from bot.core.replies.tokens import Token, tokenize
 from bot.core.routing.pack import GENERAL_COMMANDS
 
 WITH_WORDS = ("new", "resume", "export", "settings")  # after a mention these may have words behind them
@@ -14,8 +15,10 @@ LONGEST = 60  # characters; a longer message says more than yes or thanks
 
 _SMALL = frozenset(("polite", "filler"))
 _AROUND_PLACE = _SMALL | {"article", "option", "lead", "suffix"}
+_OPTIONS = frozenset("ABCDE")
 _AGREEING = _SMALL | {"agree", "lead"}
 _DENYING = frozenset(("disagree", "negate"))
+_ANSWERING = _DENYING | {"agree"}
 _PUTS_OFF = frozenset(("later", "put_off"))
 _UNSURE = frozenset(("unsure", "unknowing"))
 _HALTS = _PUTS_OFF | {"undo", "retract", "correct", "stop", "disagree"}
@@ -33,7 +36,7 @@ def _classes(text: str, book: PhraseBook, known: frozenset[str]) -> list[frozens
         if matches:
             longest = max(length for length, _ in matches.values())
             names = frozenset(name for name, (length, _) in matches.items() if length == longest)
-            if known.isdisjoint(names):
+            if known.isdisjoint(names) or (longest == 1 and _picks(text, tokens, at, names)):
                 return None
             found.append(names)
             at += longest
@@ -42,6 +45,13 @@ def _classes(text: str, book: PhraseBook, known: frozenset[str]) -> list[frozens
         else:
             return None
     return found
+
+
+def _picks(text: str, tokens: Sequence[Token], at: int, names: frozenset[str]) -> bool:
+    """Whether a letter that some language has as a small word may be an option: "ok A", "take A", "nimm a"."""
+    letter = text[tokens[at].start : tokens[at].end]
+    last = at + 1 == len(tokens)
+    return names.isdisjoint(_ANSWERING) and (letter in _OPTIONS or (last and letter.upper() in _OPTIONS))
 
 
 def yes_or_no(text: str, book: PhraseBook) -> Literal["yes", "no"] | None:
