@@ -58,6 +58,7 @@ def _leave(message: str | None) -> NoReturn:
 
 def _refusals() -> tuple[type[Exception], ...]:
     """What is wrong outside of this program and says so itself. Imported only once something has been raised."""
+    from bot.core.codec import UnreadableState
     from bot.outbox import TransportBroken
     from bot.ports import StoreUnavailable
     from config.commands_loader import CommandFileError
@@ -74,6 +75,7 @@ def _refusals() -> tuple[type[Exception], ...]:
         StoreUnavailable,
         TransportBroken,
         Unloadable,
+        UnreadableState,
     )
 
 

@@ -256,9 +256,8 @@ def request_edited(turn: Turn, session: Session, text: str) -> Session:
     ref = session.request.ref.model_copy(update={"quote": quote(text)})
     files = tuple(m for m in session.request.materials if m.kind == "file")
     verdict = route(text, files, turn.book.packs[session.pack], bot_name=turn.bot_name)
-    request = Request(
-        text=verdict.text, original=text, materials=verdict.materials, ref=ref, direct_mode=verdict.direct_mode
-    )
+    made = {"text": verdict.text, "original": text, "materials": verdict.materials, "ref": ref}
+    request = session.request.model_copy(update={**made, "direct_mode": verdict.direct_mode})
     session = turn.put(session, request=request)
     if verdict.outcome == "proceed" and verdict.workflow is not None:
         _close_menu(turn, session, verdict.workflow.replace("/", " / "))

@@ -255,15 +255,8 @@ def differences(
 def change_scope(turn: Turn, session: Session, new: Lock, changes: tuple[Change, ...], person: Person) -> Session:
     """Record deliberate changes of the locked scope, one entry a field (SC-3)."""
     spec = spec_of(session)
-    kept = {
-        "locked_at": spec.lock.locked_at,
-        "reconfirmed_at": spec.lock.reconfirmed_at,
-        "reconfirmed_by": spec.lock.reconfirmed_by,
-        "reconfirmed_ref": spec.lock.reconfirmed_ref,
-        "scope_summary": spec.lock.scope_summary,
-        "changes": (*spec.lock.changes, *changes),
-    }
-    lock = new.model_copy(update=kept)
+    scope_now = {field: getattr(new, field) for field in SCOPE_FIELDS}
+    lock = spec.lock.model_copy(update={**scope_now, "changes": (*spec.lock.changes, *changes)})
     session = keep(turn, session, spec.model_copy(update={"lock": lock, "tier": lock.complexity_tier}))
     for change in changes:
         details: dict[str, Any] = change.model_dump(mode="json", exclude={"at", "by", "was", "rounds"})

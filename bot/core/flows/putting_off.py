@@ -261,13 +261,9 @@ def _example(wish: Wish) -> str:
 def stop(turn: Turn, session: Session, round_: Round | None, person: Person, ref: MessageRef) -> Session:
     """No reminders of this intake any more, and no wish of this person's."""
     left = tuple(p for p in session.put_off or () if p.by.id != person.id)
-    before = session.reminded
-    muted = Reminded(
-        round="" if round_ is None else round_.id,
-        count=0 if before is None else before.count,
-        last=turn.at,
-        muted=True,
-    )
+    name = "" if round_ is None else round_.id
+    before = session.reminded or Reminded(round=name, last=turn.at)
+    muted = before.model_copy(update={"round": name, "last": turn.at, "muted": True})
     session = turn.put(session, put_off=left or None, reminded=muted)
     turn.audit("reminder.stopped", session, person, round_, user_message_ref=found_at(ref), words=ref.quote)
     if not isinstance(turn.envelope.event, ButtonPressed):  # a tap has its notice

@@ -14,6 +14,7 @@ LONGEST = 60  # characters; a longer message says more than yes or thanks
 
 
 _SMALL = frozenset(("polite", "filler"))
+_AROUND_PLACE = _SMALL | {"article", "option", "lead", "suffix"}
 _OPTIONS = frozenset("ABCDE")
 _AGREEING = _SMALL | {"agree", "lead"}
 _DENYING = frozenset(("disagree", "negate"))
@@ -95,6 +96,27 @@ def words_of(text: str, book: PhraseBook, *classes: str) -> str | None:
     found = _classes(text, book, _SMALL | {"article", "lead", *classes}) or ()
     named = {name for names in found for name in classes if name in names}
     return named.pop() if len(named) == 1 else None
+
+
+def place_of(text: str, book: PhraseBook) -> int:
+    """The place in a list, where that is all a message says: "the second one", "2nd please". Else 0."""
+    if len(text) > LONGEST:
+        return 0
+    tokens = tokenize(text)
+    places: set[int] = set()
+    at = 0
+    while at < len(tokens):
+        found = book.at(tokens, at) or {}
+        named = found.get("ordinal") or found.get("last")
+        beside = [length for name, (length, _) in found.items() if name in _AROUND_PLACE]
+        if named is not None:
+            places.add(named[1])
+            at += named[0]
+        elif beside or tokens[at].kind in ("mark", "line", "para"):
+            at += max(beside, default=1)
+        else:
+            return 0
+    return places.pop() if len(places) == 1 else 0
 
 
 def pleasantry(text: str, book: PhraseBook) -> bool:
