@@ -93,6 +93,14 @@ def described(words: str, spec: Spec, book: PhraseBook) -> Described:
         if found is not None:
             wanted.append(found)
             because = because[: because.rindex(part)].rstrip(" ,;\n").removesuffix(" and").rstrip(" ,;\n")
+    why, *beside = because.split(";")
+    for part in beside:  # "… because it is new ground; drop vouchers"
+        found = _wanted(part.strip(" ."), book)
+        if found is None or found.problem:
+            why += f";{part}"
+        else:
+            wanted.append(found)
+    because = why.strip()
     if _has(because, _IF, book):  # "… because of the kiosk, if legal agrees"
         wanted = [one._replace(asks=True) for one in wanted]
     return Described(tuple(_fitting(_merged(wanted, code), spec)), put_back(because, code) or None, tuple(unread))

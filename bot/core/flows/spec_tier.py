@@ -145,6 +145,11 @@ def _of_lock(turn: Turn, session: Session, tier: int, because: str, person: Pers
             session=session,
         )
         return
+    if isinstance(session.stage, Between) and session.stage.waits == "rationale":
+        turn.outcome, turn.reason = "refused", "a described change waits"
+        turn.tell("A change of the scope that you have described waits for your word first.", session=session)
+        spec_steps.again(turn, session)
+        return
     if len(because) < 4 or pleasantry(because, turn.book.phrases):
         turn.outcome, turn.reason = "refused", "no reason"
         turn.tell(

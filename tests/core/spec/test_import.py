@@ -329,8 +329,9 @@ def test_an_answer_that_the_files_own_audit_log_does_not_know_is_refused() -> No
 def test_changes_of_the_scope_come_back_with_their_reasons() -> None:
     """SC-3 AU-1 The lock follows from the answers and the changes; a change that does not fit them is refused."""
     talk, made = exported(
-        "/continue", "A, A", "/continue", "surfaces: 4 because it grew; leave out exchanges", "go on"
+        "/continue", "A, A", "/continue", "surfaces: 4 because it grew; leave out exchanges", "y", "go on"
     )
+    assert len(talk.spec.lock.changes) == 2
     again = imported(made)
     kept = [c.model_dump(exclude={"at", "claimed_at"}) for c in again.spec.lock.changes]
     assert kept == [c.model_dump(exclude={"at", "claimed_at"}) for c in talk.spec.lock.changes]

@@ -174,3 +174,14 @@ def test_somebody_elses_change_is_told_in_every_language() -> None:
     talk.ana("surfaces: 4", "老板说去掉退货")
     assert waits(talk) == "rationale"
     assert not talk.spec.lock.changes
+
+
+def test_a_tier_waits_for_the_change_that_was_described_first() -> None:
+    """SC-3 RD-15 What the yes takes is what was shown, with the values that it was shown beside."""
+    talk = at_the_scope()
+    talk.ana("tier 1 because it is new ground; drop vouchers")
+    assert waits(talk) == "rationale"
+    assert talk.ana("/tier 3 because it is small").outcome == "refused"
+    assert not talk.spec.lock.changes
+    talk.ana("y")
+    assert talk.spec.lock.complexity_tier == 1
