@@ -178,6 +178,7 @@ def _edited(event: Payload, message: Payload, known: Known) -> Envelope | Ignore
         text=undo(rest, names).strip(),
         ref=MessageRef(id=name, quote=undo(raw, names), link=message_link(channel, message, known)),
         decoded=True,
+        order=order_of(ts),
     )
     root = None if _direct(channel, known) else str(message.get("thread_ts") or ts)
     return enveloped(f"{act_id(known.me.team, channel, ts)}:edit:{moment}", channel, root, edit, known, moment)

@@ -165,6 +165,7 @@ def _edited(message: Message, me: Me) -> Envelope | Ignored:
             text=text,
             ref=MessageRef(id=name, quote=written, link=_link(message)),
             decoded=True,
+            order=order_of(message.chat.id, message.message_id, me.first),
         ),
     )
 

@@ -11,6 +11,7 @@ from adapters.terminal.codec import PLATFORM, Line, envelope, find_button
 from adapters.terminal.transport import TerminalTransport, order_of_line
 from bot.bell import heard_or_due
 from bot.core.effects import Message
+from bot.core.events import MessageReceived
 from bot.outbox import Outbox
 from bot.ports import Clock, Handled, Store
 from bot.runner import Runner
@@ -92,7 +93,10 @@ class Chat:
             if button is None and parts.recall is not None:
                 before = await parts.recall(line.conversation, line.press.message)
                 button = None if before is None else find_button(line.press.button, [before])
-        order = order_of_line(parts.transport.posted)
+        order: int | None = order_of_line(parts.transport.posted)
+        if line.edit is not None:  # of the message, not of its change
+            said = await parts.store.event(line.event_id(line.edit))
+            order = said.event.order if said is not None and isinstance(said.event, MessageReceived) else None
         handled = await parts.runner.receive(envelope(line, line_id, order, button), parts.transport)
         await self.settle()
         return handled

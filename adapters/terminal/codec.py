@@ -207,8 +207,8 @@ def _file(keys: _Object) -> Material:
     return Material(kind="file", name=name, media=media, size=size, caption=keys.text("caption"))
 
 
-def envelope(line: Line, line_id: str, order: int, button: Button | None = None) -> Envelope:
-    """The event of a line. `order` places it among the messages shown so far (RP-7)."""
+def envelope(line: Line, line_id: str, order: int | None, button: Button | None = None) -> Envelope:
+    """The event of a line. `order` places its message among the messages shown so far (RP-7)."""
     return Envelope(
         event_id=line.event_id(line_id),
         place=Place(conversation=line.conversation, platform=PLATFORM, shared=line.shared),
@@ -217,7 +217,7 @@ def envelope(line: Line, line_id: str, order: int, button: Button | None = None)
     )
 
 
-def _event(line: Line, line_id: str, order: int, button: Button | None) -> Event:
+def _event(line: Line, line_id: str, order: int | None, button: Button | None) -> Event:
     person = Person(id=f"{PLATFORM}:{line.person}", name=line.person, kind=line.sender, outside=line.outside)
     if line.press is not None:
         pressed = button or Button(token=line.press.button, label=line.press.button)
@@ -227,7 +227,7 @@ def _event(line: Line, line_id: str, order: int, button: Button | None) -> Event
         return MessageDeleted(message=line.delete)
     if line.edit is not None:
         ref = MessageRef(id=line.edit, quote=line.text)
-        return MessageEdited(person=person, message=line.edit, text=line.text, ref=ref)
+        return MessageEdited(person=person, message=line.edit, text=line.text, ref=ref, order=order)
     mention = MENTION.match(line.text)
     return MessageReceived(
         person=person,

@@ -10,8 +10,9 @@ In, one act a line; one of `text`, `press`, `edit`, `delete` and `files` is need
 `from` is "you" and `place` "terminal" by default. The same `id` in the same place is the same act, and changes
 nothing the second time; a line without one gets a fresh `u<n>`. Also understood: `shared` (true where several
 people may be: only what is meant for the bot counts), `addressed` (as is a mention, `@askfirst`), `forwarded` (whose
-words these are), `workflow` (declared by a program, so that nothing is routed), `album`, `bot` (the sender is one),
-`outside` (a guest), and for a file `media`, `size`, `caption`.
+words these are), `workflow` (declared by a program, by its id or command: the words are a request and never an
+answer, and are not routed; beside an open intake it is asked about once, an unknown one is refused), `album`, `bot`
+(the sender is one), `outside` (a guest), and for a file `media`, `size`, `caption`.
 Other keys are ignored.
 
 Out, a message; with `edits` it replaces an earlier one; `text` is complete without the buttons:

@@ -26,6 +26,7 @@ class Book:
     default_answerers: Mapping[str, Answerers] = field(
         default_factory=lambda: {"*": "requester", "slack": "participants"}  # RD-12; a triage team answers together
     )
+    alone: frozenset[str] = frozenset({"telegram", "slack"})  # platforms with nobody else in their private places
     deny_names: tuple[str, ...] = ()  # no question may hold one (RD-3)
     grace: timedelta = timedelta(seconds=5)  # RD-16
     bot_names: Mapping[str, str] = field(default_factory=lambda: {"terminal": "askfirst"})  # ours, by platform

@@ -52,6 +52,7 @@ class MessageEdited(Model):
     text: str
     ref: MessageRef
     decoded: bool = False
+    order: int | None = None  # of the message, as in `MessageReceived`
     unchanged: bool = False  # as first written: a reaction or a link's preview, which some platforms send as an edit
 
 

@@ -272,6 +272,7 @@ class LeaveSession(Model):
     session: str
     text: str
     materials: tuple[Material, ...] = ()
+    declared: str | None = None  # the workflow that a program has declared for it (RT-16)
 
 
 class Amend(Model):

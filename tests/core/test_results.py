@@ -1,4 +1,4 @@
-"""What whoever asked gets back, headings of rounds, declared workflows: plain values on the real core."""
+"""What whoever asked gets back, headings of rounds: plain values on the real core."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from bot.core.capture import clarification, decision, exported, round_result
 from bot.core.effects import Say
-from bot.core.events import MessageReceived, TimerDue
+from bot.core.events import TimerDue
 from bot.core.model import MessageRef, Option, Question
 from bot.core.state import Ended, Item, Round, Session
 from bot.core.view import heading, plain, round_card
@@ -75,23 +75,6 @@ def test_a_card_in_which_nothing_is_open_says_how_it_ended_and_nothing_of_what_c
     assert card.buttons == ()
     cancelled = session.model_copy(update={"stage": Ended(how="cancelled", at=NOON)})
     assert plain(round_card(cancelled, round_, bulk=True)).splitlines()[1].startswith("Cancelled; ")
-
-
-def test_a_declared_workflow_is_explicit_intent(book) -> None:
-    """RT-16, RT-5: no menu, although the words alone would bring one."""
-    talk = Talk(book)
-    said = MessageReceived(
-        person=ANA,
-        text="see what you can do",
-        ref=MessageRef(id="u1", quote="…"),
-        declared="academic-paper/lit-review",
-    )
-    talk.happen(said)
-    assert talk.state is not None
-    session = talk.state.current
-    assert session is not None
-    assert session.workflow == "academic-paper/lit-review"
-    assert session.stage.kind == "asking"
 
 
 def test_a_round_result_has_the_counts_and_names_of_its_source(book) -> None:

@@ -72,7 +72,9 @@ def _event(kind: str, update: Update) -> tuple[str, Event] | None:
     if kind == "edited":
         message, text = str(update["id"]), clean(update["text"])
         ref = MessageRef(id=message, quote=text)
-        edited = MessageEdited(person=_person(update), message=message, text=text, ref=ref, decoded=True)
+        edited = MessageEdited(
+            person=_person(update), message=message, text=text, ref=ref, decoded=True, order=update["id"]
+        )
         return f"{message}:edit:{update['version']}", edited
     if kind == "deleted":
         return f"{update['id']}:deleted", MessageDeleted(message=str(update["id"]))

@@ -124,6 +124,7 @@ class CoreStage:
         self._drawn: dict[str, list[Message]] = {}
         self._acts: dict[int, Act] = {}
         self._posted = self._rows = 0
+        self._orders: dict[str, int] = {}
         self._notes = Notes()
 
     async def close(self) -> None: ...
@@ -141,7 +142,10 @@ class CoreStage:
             acted = self._acts[act.number] = with_card(act, self._drawn)
         for line in lines_of(acted):
             button = find_button(line.press.button, self._drawn.get(line.press.message, [])) if line.press else None
-            made = envelope(line, line.id or "", order_of_line(self._posted), button)
+            order = order_of_line(self._posted)
+            if line.edit is None:
+                self._orders[line.id or ""] = order
+            made = envelope(line, line.id or "", self._orders.get(line.edit or "", order), button)
             self._step(_as_of_fake(made), happened)
             self._send(happened)
             self._ring(happened)

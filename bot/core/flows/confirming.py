@@ -6,7 +6,19 @@ from datetime import timedelta
 
 from bot.core import view
 from bot.core.capture import confirmed, found_at, quote
-from bot.core.flows import amending, disputing, intake, leaving, numbered, recording, replying, several, spec_ways
+from bot.core.flows import (
+    amending,
+    disputing,
+    intake,
+    leaving,
+    numbered,
+    putting_off,
+    recording,
+    replying,
+    several,
+    spec_ways,
+    undoing,
+)
 from bot.core.flows.words import words_of, yes_or_no
 from bot.core.model import Answer, MessageRef, Person
 from bot.core.own_words import marked, only_marked, unquoted
@@ -108,6 +120,10 @@ def _reading(turn: Turn, ask: TakeReading, choice: str, person: Person, proof: M
         replying.force_quit(turn, session, round_, person, proof)
     elif proposal.kind == "cancel":
         replying.cancel(turn, session, person, proof)
+    elif proposal.kind == "take_back":
+        undoing.undo(turn, session, round_, person, proposal.numbers)
+    elif proposal.kind == "put_off":
+        putting_off.keep(turn, session, round_, putting_off.wished(turn, proposal.until or ""), person, proof)
     else:
         replying.apply(turn, session, round_, _taken(round_, proposal), person, proof)
 

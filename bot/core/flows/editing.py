@@ -183,6 +183,15 @@ def _unanswering(turn: Turn, event: MessageEdited) -> None:
     if not reading.shaped or intake.may_answer(turn, session, event.person) is not None:
         turn.ignore("the edited message decided nothing")
         return
+    if _said_to_others(turn, round_, event):
+        turn.refuse(
+            event.person,
+            "older than the round",
+            "You have changed a message from when other questions were open; it answers none of these.",
+            "If it should, send its words as a new message.",
+            session=session,
+        )
+        return
     kept = {n: r for n, r in reading.answers.items() if not _said_before(turn, round_, n, r, event)}
     if reading.answers and not kept and not reading.accepted:
         turn.ignore("the edit reads the same")
@@ -190,6 +199,15 @@ def _unanswering(turn: Turn, event: MessageEdited) -> None:
     reading = reading.model_copy(update={"answers": kept})
     if replying.apply(turn, session, round_, reading, event.person, event.ref) is None:
         turn.ignore("the edited message decided nothing")
+
+
+def _said_to_others(turn: Turn, round_: Round, event: MessageEdited) -> bool:
+    """Whether the message was there before this round and while another one was: its words were meant for that one,
+    whatever has become of them, and are no answer to this one's first question (RP-7)."""
+    if event.order is None or not intake.before_the_round(turn, round_, event.order):
+        return False
+    rounds = (other for session in turn.state.sessions for other in session.rounds)
+    return any(other.order is not None and other.order <= event.order for other in rounds)
 
 
 def _another_wish(turn: Turn, session: Session, round_: Round, wish: Wish, event: MessageEdited) -> None:

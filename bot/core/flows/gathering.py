@@ -49,6 +49,7 @@ def gather(turn: Turn, event: MessageReceived) -> None:
                 "text": first.text + between + event.text,
                 "materials": (*first.materials, *event.materials),
                 "addressed": first.addressed or event.addressed,
+                "declared": first.declared or event.declared,
                 "partial": event.partial,
             }
         )

@@ -25,10 +25,11 @@ def offer_to_leave(
     materials: Sequence[Material],
     ref: MessageRef,
     lead: Sequence[str],
+    declared: str | None = None,
 ) -> None:
     """Ask once whether this message should start something new; nothing is lost either way (RT-7, RT-10)."""
     turn.ask(
-        LeaveSession(session=session.id, text=text, materials=tuple(materials)),
+        LeaveSession(session=session.id, text=text, materials=tuple(materials), declared=declared),
         person,
         ref,
         tuple(lead),
@@ -50,4 +51,4 @@ def leave(turn: Turn, ask: LeaveSession, choice: str, person: Person, ref: Messa
     if session is not None and session.id == turn.state.active:
         pause(turn, session, person)
         turn.tell(f"Kept for later: #{session.number}. /resume {session.number} goes on with it.", session=session)
-    first_message(turn, person, ask.text, ask.materials, ref)
+    first_message(turn, person, ask.text, ask.materials, ref, ask.declared)

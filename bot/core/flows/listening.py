@@ -46,8 +46,9 @@ def message(turn: Turn, event: MessageReceived) -> None:
         return
     if event.forwarded is not None and event.album is None:
         event = event.model_copy(update={"album": "forwarded"})  # several forwards in a row are one act (b26)
-    is_command = event.forwarded is None and command(event.text, turn.bot_name) is not None
-    if gathering.belongs(turn, event) and not is_command:
+    alone = event.declared is not None and event.album is None  # a request by itself, behind whatever part (RT-16)
+    alone = alone or (event.forwarded is None and command(event.text, turn.bot_name) is not None)
+    if gathering.belongs(turn, event) and not alone:
         gathering.gather(turn, event)
         return
     if gathering.waiting_of(turn, event.person):
@@ -77,6 +78,9 @@ def _whole(turn: Turn, event: MessageReceived) -> None:
 def _belongs(turn: Turn, event: MessageReceived) -> None:
     """Commands and answers to questions of our own first; then what every message may be; then its intake."""
     utterance = uttered.sort(turn, event)
+    if event.declared is not None:
+        threads.summoned(turn, utterance.event, utterance.ref)
+        return
     if not utterance.forwarded and (_ordered(turn, utterance) or _answers_us(turn, utterance)):
         return
     if utterance.event.unreadable and not utterance.text.strip():
@@ -170,6 +174,11 @@ def _menu(turn: Turn, session: Session, utterance: Utterance) -> None:
         return
     text = "" if utterance.forwarded else event.text
     files = materials(event)
+    if text and menu.quotes_choice(turn, session, text):
+        turn.tell("Quoted words choose nothing here; write it without the marks, or press a button.", session=session)
+        return
+    if text and utterance.own != text.strip() and not menu.describes(turn, session, utterance.own):
+        text = utterance.own  # a letter below words of somebody else
     if text and not files:
         if menu.cancels(turn, text):
             replying.cancel(turn, session, event.person, ref)

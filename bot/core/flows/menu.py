@@ -11,7 +11,7 @@ from bot.core.events import MessageReceived
 from bot.core.flows import intake
 from bot.core.flows.starting import start
 from bot.core.model import Material, MessageRef
-from bot.core.own_words import only_marked, unquoted
+from bot.core.own_words import marked, only_marked, unquoted
 from bot.core.replies import read_reply
 from bot.core.replies.reading import Slot
 from bot.core.routing import Pack, Position, Verdict, examples, menu_for, read_menu_answer, route
@@ -187,6 +187,12 @@ def describes(turn: Turn, session: Session, text: str) -> bool:
     assert isinstance(stage, Routing)
     words = read_menu_answer(text, stage.options, pack).kind == "words"
     return words and route(text, (), pack, position="menu_open", menu=stage.options).outcome != "proceed"
+
+
+def quotes_choice(turn: Turn, session: Session, text: str) -> bool:
+    """Whether nothing but somebody else's words is said, and they would choose a line of the menu (AU-3)."""
+    said = marked(text)
+    return bool(said) and not describes(turn, session, said)
 
 
 def _picked(turn: Turn, text: str, stage: Routing, pack: Pack) -> str | None:

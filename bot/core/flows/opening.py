@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from bot.core import view
-from bot.core.capture import found_at
+from bot.core.capture import found_at, quote
 from bot.core.circle import entry
 from bot.core.events import MessageReceived
 from bot.core.flows import menu
 from bot.core.flows.starting import start
 from bot.core.model import Material, MessageRef, Person
 from bot.core.replies.tokens import tokenize
-from bot.core.routing import Verdict, route
+from bot.core.routing import Verdict, Workflow, route
 from bot.core.state import Asking, Ended, Request, Routing, Session
 from bot.core.turn import Turn
 
@@ -27,10 +27,10 @@ def first_message(
     declared: str | None = None,
 ) -> Session | None:
     """Route a first message: to its workflow, or the menu (RT-1). A declared workflow is explicit intent (RT-16)."""
-    pack = turn.pack
     verdict = turn.routed(text, materials)
-    if declared is not None and pack.workflow(declared) is not None:
-        found = {"outcome": "proceed", "by": None, "workflow": declared, "options": (), "trigger": "declared"}
+    workflow = None if declared is None else declared_as(turn, declared)
+    if workflow is not None:
+        found = {"outcome": "proceed", "by": None, "workflow": workflow.id, "options": (), "trigger": "declared"}
         verdict = verdict.model_copy(update=found)
     if verdict.outcome == "continue":
         turn.ignore("meant for another bot" if verdict.other_bot else "no request")
@@ -52,6 +52,25 @@ def first_message(
         user_message_ref=found_at(ref),
     )
     return session
+
+
+def declared_as(turn: Turn, declared: str) -> Workflow | None:
+    """The workflow that a program names, by its id or its command."""
+    return turn.pack.workflow(declared) or turn.pack.workflow_by_command(declared)
+
+
+def unknown_workflow(turn: Turn, person: Person, declared: str) -> None:
+    """A program is told what it could have named, as a person is of a command (RT-10)."""
+    nearest = turn.pack.nearest(declared)
+    others = [name for name, pack in sorted(turn.book.packs.items()) if pack.workflow(declared) is not None]
+    turn.refuse(
+        person,
+        f"no workflow {declared} in the pack {turn.pack.name}; the nearest: {', '.join(nearest)}",
+        f"There is no workflow {quote(declared)} here, so nothing was started.",
+        f"It is one of the pack {others[0]}: /settings pack {others[0]}, then send it again."
+        if others
+        else f"The nearest: {', '.join(nearest)}.",
+    )
 
 
 def _open(turn: Turn, person: Person, text: str, verdict: Verdict, ref: MessageRef) -> Session:

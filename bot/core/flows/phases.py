@@ -50,7 +50,7 @@ def deferred(session: Session) -> tuple[Dropped, ...]:
 
 def unclear(turn: Turn, session: Session) -> Score:
     """What is unclear and not carried on: beside it, what the scope needs is told by its closed gate (RD-7, SC-3)."""
-    found = score(session, turn.book.playbooks, turn.book.phrases)
+    found = score(session, turn.book.playbooks, turn.book.phrases, turn.book.times)
     if not spec_of(session).present.carried:
         return found
     return Score(signals=tuple(s for s in found.signals if s.field not in scope.INPUTS))

@@ -180,10 +180,14 @@ def _describe(turn: Turn, session: Session, round_: Round, item: Item, person: P
         return
     stage = Asking(describing={**session.stage.describing, person.id: item.number})
     session = turn.put(session, stage=stage)
-    words = item.model_copy(update={"answer": None})
-    form = forms.form_of(round_, person, (words,))
-    chosen = form.fields[0].model_copy(update={"chosen": item.question.other.key if item.question.other else None})
-    turn.reply = Reply(text="Please describe it in a message.", form=form.model_copy(update={"fields": (chosen,)}))
+    if isinstance(turn.envelope.event, ButtonPressed):  # the label can be typed, too, and then opens no form
+        words = item.model_copy(update={"answer": None})
+        form = forms.form_of(round_, person, (words,))
+        chosen = form.fields[0].model_copy(
+            update={"chosen": item.question.other.key if item.question.other else None}
+        )
+        form = form.model_copy(update={"fields": (chosen,)})
+        turn.reply = Reply(text="Please describe it in a message.", form=form)
     where = "a reply to this message" if turn.shared else "your next message"  # loose words are talk there (CH-2)
     turn.say(
         view.says(f"{item.number} · {item.question.topic}: please describe it in {where}."),

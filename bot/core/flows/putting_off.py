@@ -15,10 +15,11 @@ from bot.core.flows.words import pleasantry, puts_off
 from bot.core.model import MessageRef, Person
 from bot.core.moments.expression import MISTAKEN, Expression, Wrong, either_day
 from bot.core.moments.resolve import Moment, on_the_wall, resolve
-from bot.core.moments.wish import Wish, find, may_be_moment, moment_in, only_asks, only_moment
+from bot.core.moments.wish import Wish, bare_moment, find, may_be_moment, moment_in, only_asks, only_moment
 from bot.core.moments.zones import in_words, span_in_words
 from bot.core.patterns import regex
-from bot.core.replies.reading import Reading
+from bot.core.replies.message import Moments
+from bot.core.replies.reading import Reading, Slot
 from bot.core.state import PutOff, Reminded, Round, Session
 from bot.core.turn import Turn
 
@@ -93,6 +94,20 @@ def wish_behind(turn: Turn, round_: Round, text: str, reading: Reading) -> Wish 
         if note is not None and puts_off(note, turn.book.phrases):
             return Wish(note, moment_in(note, times))  # "2b, later": likewise
     return None
+
+
+def wished(turn: Turn, words: str) -> Wish:
+    """The wish in words that are known to put something off."""
+    return Wish(words, moment_in(words, turn.book.times))
+
+
+def dated(turn: Turn, text: str, slot: Slot) -> Moments:
+    """What a moment may mean that was said on a question, for the reader."""
+    times = turn.book.times
+    bare = bare_moment(text, times)
+    if not bare:
+        return "" if bare is None else "rather_later"
+    return "answer" if times.asks_when(slot.topic) or times.asks_when(slot.text) else "either"
 
 
 def unfinished(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from bot.core import view
 from bot.core.capture import found_at, quote
@@ -36,6 +36,7 @@ def slot(number: int, question: Question, held: str | None) -> Slot:
         recommended=question.recommended.key if question.recommended else None,
         labels=tuple(o.label for o in question.options),
         topic=question.topic,
+        text=question.text,
         held=held,
     )
 
@@ -49,7 +50,8 @@ def slots(round_: Round) -> tuple[Slot, ...]:
 
 
 def read(turn: Turn, round_: Round, text: str, decoded: bool, *, attached: bool = False) -> Reading:
-    reading = turn.reading(text, slots(round_), decoded=decoded, attached=attached)
+    dated = partial(putting_off.dated, turn)
+    reading = turn.reading(text, slots(round_), dated, decoded=decoded, attached=attached)
     return _with_code(reading, text) if "`" in text else reading
 
 
@@ -134,14 +136,22 @@ def proposal_words(round_: Round, proposal: Proposal) -> str:
         return "stop asking and go on with what there is"
     if proposal.kind == "cancel":
         return "cancel the whole request"
+    if proposal.kind == "put_off":
+        return "ask me again then"
+    if proposal.kind == "take_back":
+        return f"take back {_listed(proposal.numbers)}"
     if proposal.kind == "accept_all":
         numbers = proposal_numbers(round_, proposal)
-        listed = " and ".join(filter(None, (", ".join(map(str, numbers[:-1])), str(numbers[-1])))) if numbers else ""
-        words = "accept recommendations" + (f" for {listed}" if listed else "")
+        words = "accept recommendations" + (f" for {_listed(numbers)}" if numbers else "")
         if proposal.answers:
             words += "; " + _items_words(round_, proposal)
         return words
     return _items_words(round_, proposal)
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    """Numbers in words: "2, 3 and 4"."""
+    return " and ".join(filter(None, (", ".join(map(str, numbers[:-1])), str(numbers[-1]))))
 
 
 def _items_words(round_: Round, proposal: Proposal) -> str:
@@ -219,11 +229,15 @@ def confirm(
         )
         return
     listed = [f"{i}) {proposal_words(round_, p)}" for i, p in enumerate(proposals, start=1)]
+    asked = f"“{quote(ref.quote)}” can be read in more than one way. Which one is it?"
+    if (put := next((p for p in proposals if p.kind == "put_off"), None)) is not None:
+        numbers = ", ".join(str(n) for p in proposals for n in p.answers)
+        asked = f"Is “{quote(put.until or '')}” the answer to {numbers}, or shall I ask you again then?"
     turn.ask(
         ask,
         person,
         ref,
-        (*problems, f"“{quote(ref.quote)}” can be read in more than one way. Which one is it?", *listed),
+        (*problems, asked, *listed),
         (*((str(i), p.label or str(i + 1)) for i, p in enumerate(proposals)), ("n", "Neither")),
         session,
         round_,
@@ -328,6 +342,16 @@ def _delegate(
 ) -> Session:
     """ "@maria please": she may answer from now on; the questions stay open (CH-6)."""
     name = (reading.named or "").strip()
+    if not turn.shared and turn.surface in turn.book.alone:
+        turn.outcome, turn.reason = "refused", "nobody else is in this chat"
+        turn.tell(
+            f"Nobody but you sees this chat, so I can't ask {name}. Ask them and send me the answer, or begin the "
+            "intake in a group that you are both in.",
+            view.still_open(round_, turn.policy(session).bulk_accept),
+            session=session,
+            round_=round_,
+        )
+        return session
     who = entry(f"@{name.lstrip('@')}", turn.surface)
     event = turn.envelope.event
     ids = event.named if isinstance(event, MessageReceived) else ()

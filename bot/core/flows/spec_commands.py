@@ -251,7 +251,7 @@ def _show(turn: Turn, session: Session, rest: str) -> None:
     number = _number(turn, session, rest)
     if number is not None:
         turn.tell(
-            spec_view.name_of(number).capitalize(),
+            spec_view.name_of(number, first=True),
             *spec_view.phase_decisions(session, phase(number)),
             session=session,
         )

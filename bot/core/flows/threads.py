@@ -17,7 +17,7 @@ from bot.core.model import MessageRef
 from bot.core.patterns import regex
 from bot.core.replies import read_reply
 from bot.core.replies.reading import Reading
-from bot.core.routing import read_menu_answer, route
+from bot.core.routing import Verdict, read_menu_answer, route
 from bot.core.state import Routing, Session
 from bot.core.turn import Turn
 
@@ -53,13 +53,17 @@ def for_menu(turn: Turn, session: Session, utterance: Utterance) -> bool:
 
 
 def summoned(turn: Turn, event: MessageReceived, ref: MessageRef) -> None:
-    """An intake was asked for by pointing at words, or by the platform's command. They are never an answer (AU-3)."""
-    person, session = event.person, turn.state.current
-    if not event.materials and pleasantry(event.text, turn.book.phrases):
+    """An intake was asked for by pointing at words, by the platform's command, or by a program that declares its
+    workflow (RT-16). They are never an answer (AU-3)."""
+    person, session, declared = event.person, turn.state.current, event.declared
+    if declared is not None and opening.declared_as(turn, declared) is None:
+        opening.unknown_workflow(turn, person, declared)
+        return
+    if declared is None and not event.materials and pleasantry(event.text, turn.book.phrases):
         turn.ignore("a pleasantry")
         return
-    named = event.addressed or route(event.text, event.materials, turn.pack, bot_name=turn.bot_name)
-    if not (named is True or "menus" not in turn.settings.off or named.outcome == "proceed"):
+    named = event.addressed or declared or route(event.text, event.materials, turn.pack, bot_name=turn.bot_name)
+    if isinstance(named, Verdict) and "menus" in turn.settings.off and named.outcome != "proceed":
         turn.ignore("it names no workflow, and menus are switched off here")
         return
     if person.outside and not turn.settings.outsiders:  # RD-12
@@ -71,14 +75,15 @@ def summoned(turn: Turn, event: MessageReceived, ref: MessageRef) -> None:
     if session is not None and session.stage.kind == "closing":
         handover.hand_over(turn, session)
         session = None
+    text, files = "" if event.forwarded else event.text, materials(event)
     if session is None or session.stage.kind == "ended":
-        opening.first_message(turn, person, event.text, materials(event), ref)
+        opening.first_message(turn, person, text, files, ref, declared)
         return
     lead = (
         f"{view.isolate(session.requester.name, session.requester.id)}'s intake #{session.number} is open here.",
-        "Pause it and start a new one with these words? Nothing is lost either way.",
+        f"Pause it and start {declared or 'a new one'} with these words? Nothing is lost either way.",
     )
-    leaving.offer_to_leave(turn, session, person, event.text, event.materials, ref, lead)
+    leaving.offer_to_leave(turn, session, person, text, files, ref, lead, declared)
 
 
 def through_an_app(turn: Turn, event: MessageReceived) -> None:

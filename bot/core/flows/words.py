@@ -56,8 +56,8 @@ def yes_or_no(text: str, book: PhraseBook) -> Literal["yes", "no"] | None:
 
 
 def puts_off(text: str, book: PhraseBook) -> bool:
-    """ "not yet", "later", and nothing else."""
-    return any(names & _PUTS_OFF for names in _classes(text, book, _PUTS_OFF | _SMALL) or ())
+    """ "not yet", "ok, later", and nothing else."""
+    return any(names & _PUTS_OFF for names in _classes(text, book, _PUTS_OFF | _SMALL | {"agree"}) or ())
 
 
 def unsure(text: str, book: PhraseBook) -> bool:

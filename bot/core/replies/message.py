@@ -10,8 +10,8 @@ position (is this an option letter, does a phrase begin here) is decided in one 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, Literal
 
 from bot.core.replies.phrases import Match, PhraseBook
 from bot.core.replies.positions import BREAKS, Positions
@@ -21,6 +21,10 @@ from bot.core.replies.written import Written
 if TYPE_CHECKING:
     from bot.core.replies.numbering import NumberList
 
+# What words said on a question mean that are a moment and nothing else: the answer, where it asks for a time; the
+# answer or when to ask again; rather the latter, for what is said beside it. "" for any other words.
+Moments = Literal["answer", "either", "rather_later", ""]
+Dated = Callable[[str, Slot], Moments]
 _NO_MATCH: Final[Match] = (0, 0)
 _IN_WORDS: Final = ("number", "ordinal", "last")
 # Lower-case letters that are words of their own in some language (y, e, o, и …): with a plain word after
@@ -54,6 +58,7 @@ class Message(Positions):
         "breaks",
         "by_number",
         "capital",
+        "dated",
         "found",
         "fruitless",
         "labelled",
@@ -68,9 +73,18 @@ class Message(Positions):
         "yes",
     )
 
-    def __init__(self, said: Written, slots: Sequence[Slot], book: PhraseBook, *, attached: bool = False) -> None:
+    def __init__(
+        self,
+        said: Written,
+        slots: Sequence[Slot],
+        book: PhraseBook,
+        *,
+        dated: Dated,
+        attached: bool = False,
+    ) -> None:
         self.clean = said.clean
         self.attached = attached
+        self.dated = dated
         self.book = book
         self.tokens = said.tokens
         self.count = len(self.tokens)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from bot.core.model import Material, Model
+from bot.core.patterns import regex
 from bot.core.routing.pack import Pack, Workflow, command_form
 from bot.core.routing.phrases import Lexicon
 from bot.core.routing.text import fold, words
@@ -144,6 +145,8 @@ def examples(pack: Pack) -> tuple[str, ...]:
 # Letters that look the same on other keyboards; for a letter's position only (RP-6).
 _LOOKALIKES = {"а": "a", "α": "a", "в": "b", "β": "b", "б": "b", "с": "c", "ϲ": "c", "д": "d", "🅰": "a", "🅱": "b"}
 _ORDINALS = {"1": 0, "2": 1, "3": 2, "4": 3}
+_LINE = regex(r"(?<![\w'’])[b-dB-D](?![\w'’])|\(?(?<![\w'’])[a-dA-D]\)")  # "c'est", "d'un": no letters of lines
+_ASKING = 80  # characters; longer words describe something
 
 
 def read_menu_answer(text: str, menu: Sequence[str], pack: Pack) -> MenuAnswer:
@@ -171,6 +174,12 @@ def read_menu_answer(text: str, menu: Sequence[str], pack: Pack) -> MenuAnswer:
     if _means(said, "menu_question", around, pack.lexicon):
         return MenuAnswer("question")
     return MenuAnswer("words")
+
+
+def asks_about_a_line(text: str) -> bool:
+    """ "Is (b) long?", "b or c?": a short question that names a line. Without brackets "a" is a word."""
+    asks = len(text) <= _ASKING and text.rstrip().endswith(("?", "？", "؟"))
+    return asks and _LINE.search(text) is not None
 
 
 def _letter(text: str, said: Sequence[str], around: frozenset[str]) -> int | None:

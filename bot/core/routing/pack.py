@@ -175,6 +175,13 @@ class Pack(Model):
         ranked = sorted(named, key=lambda w: min(_unlike(wanted, c) for c in w.commands))  # stable: pack order
         return tuple(ranked[:limit])
 
+    def nearest(self, identity: str, limit: int = 3) -> tuple[str, ...]:
+        """Ids of workflows by likeness, those with the same parts first."""
+        ranked = sorted(
+            (w.id for w in self.workflows), key=lambda w: _unlike(*(i.replace("/", "-") for i in (identity, w)))
+        )
+        return tuple(ranked[:limit])
+
     def mistyped(self, word: str) -> str | None:
         """The general or session command that was meant, a slip or two away: `nwe` is `new` (CH-3, RT-10)."""
         typed = command_form(word)

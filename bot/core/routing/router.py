@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from bot.core.model import Material
 from bot.core.routing.materials import Handed, handed_in, phases_of
-from bot.core.routing.menu import MOST_OPTIONS, read_menu_answer
+from bot.core.routing.menu import MOST_OPTIONS, asks_about_a_line, read_menu_answer
 from bot.core.routing.opening import Command, Opening, commands_within, open_message
 from bot.core.routing.pack import Pack
 from bot.core.routing.triggers import Found, Named, Reading, read
@@ -73,7 +73,8 @@ def _answer(text: str, materials: Sequence[Material], pack: Pack, opening: Openi
         return verdict.model_copy(update=update)
     nothing_new = not verdict.phases and not materials and verdict.menu in ("stage", "one_paper")
     if verdict.outcome == "clarify" and verdict.unknown_command is None and nothing_new:
-        return verdict.model_copy(update={"options": stays, "menu": "open", "by": None})
+        asks = verdict.question or asks_about_a_line(text)
+        return verdict.model_copy(update={"options": stays, "menu": "open", "by": None, "question": asks})
     return verdict
 
 

@@ -16,7 +16,8 @@ from bot.core.patterns import regex
 # What stands between a token and the one before it.
 NOTHING, BLANK, CLAUSE, SENTENCE, PARAGRAPH = range(5)
 
-_CLAUSE_MARKS = frozenset(",;:()[]{}—–，、；：（）【】…|•*")
+_CLAUSE_MARKS = frozenset(",;:()[]{}—–，、；：（）［］〔〕【】…|•*")
+_LONGEST_TAG = 20
 _SENTENCE_MARKS = frozenset(".!?。？！｡\u061f\u0964")
 _APOSTROPHES = frozenset("'’ʼ`´‘")
 # Written beside letters and never seen: zero-width and bidi marks, the soft hyphen, emoji presentation (RP-6).
@@ -157,6 +158,8 @@ def _weight(text: str, at: int, char: str) -> int:
         return CLAUSE  # the dash of ordinary keyboards
     if char == ":" and text[at + 1 : at + 2].isdigit():
         return NOTHING  # 10:30
+    if char == ">" and "<" in text[max(at - _LONGEST_TAG, 0) : at].rpartition(" ")[2]:
+        return CLAUSE  # <direct-mode> and <b> are brackets (RT-6), unlike the arrow of "docx -> tex"
     return CLAUSE if char in _CLAUSE_MARKS else BLANK
 
 

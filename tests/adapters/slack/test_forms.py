@@ -55,6 +55,25 @@ async def test_what_was_only_shown_in_a_form_is_not_said_again(talk: Talk, first
     )
 
 
+@pytest.mark.parametrize("noted", [False, True])
+async def test_a_form_sent_as_it_was_opened_records_nothing(talk: Talk, noted: bool) -> None:
+    """AG-4, RD-9: nothing is filled in for anybody, whatever is recommended; a note alone chooses nothing."""
+    await talk.begin()
+    talk.ana.press("Answer in a form")
+    await talk.settle()
+    assert not [
+        b for b in talk.ana.modal.json()["blocks"] if set(b.get("element", {})) & {"initial_option", "initial_value"}
+    ]
+    if noted:
+        talk.ana.type_in("  as recommended ", of="q2.note")
+    sent = talk.ana.submit()
+    await talk.settle()
+    assert list(sent.errors) == ["q2.text" if noted else "q1.text"]
+    assert talk.ana.modals
+    assert not talk.recorded
+    assert not [entry for entry in talk.audit if entry.event.startswith(("clarification", "bulk"))]
+
+
 @pytest.mark.parametrize("reopened", [False, True])
 async def test_a_note_beside_a_stale_selection_goes_with_the_answer_that_stands(talk: Talk, reopened: bool) -> None:
     """RP-7, RD-13: B was filled in, not chosen; C was typed while the form was open. With a draft it is the same."""

@@ -217,6 +217,17 @@ async def test_delegation_to_a_user_group_notifies_it(talk: Talk, label: str) ->
     assert talk.answers == {"years": "B"}
 
 
+async def test_in_a_direct_message_nobody_else_can_be_asked(talk: Talk) -> None:
+    """CH-6, CH-7: nobody is notified of questions that they can not see."""
+    talk.ana.say("lit-review this")
+    await talk.settle()
+    talk.ana.say(f"{talk.ben.mention} please")
+    await talk.settle()
+    assert talk.words(talk.ana.dm)[-1].startswith("Nobody but you sees this chat")
+    [state] = talk.opened()
+    assert state.sessions[0].participants == ()
+
+
 async def test_a_form_that_was_closed_is_found_as_it_was(talk: Talk) -> None:
     """Drafts are kept; what is sent is forgotten as a draft."""
     await talk.begin()

@@ -55,6 +55,18 @@ async def test_somebody_without_a_username(talk: Talk, first: str, last: str | N
     assert talk.answers == {"years": "B"}
 
 
+async def test_in_a_private_chat_nobody_else_can_be_asked(talk: Talk) -> None:
+    """CH-6, CH-7: she would never see the questions, and whoever asked would wait for her."""
+    ana = talk.server.person("Ana", username="ana_t", started=True)
+    talk.server.person("Maria", username="maria_l", started=True)
+    await talk.begin(ana)
+    ana.say("@maria_l please")
+    await talk.settle()
+    assert talk.mine(ana.chat)[-1].startswith("Nobody but you sees this chat, so I can't ask @maria_l.")
+    assert talk.session(ana.chat).participants == ()
+    assert talk.session(ana.chat).stage.kind == "asking"
+
+
 async def test_a_name_within_an_answer_stays_as_it_was_written(talk: Talk) -> None:
     """RP-5: the words of Other are the person's."""
     ana = talk.server.person("Ana", username="ana_t", started=True)

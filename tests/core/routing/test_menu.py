@@ -152,7 +152,6 @@ NO_ANSWER = [
     "either",
     "a and b",
     "b and c",
-    "a or c?",
     "👍",
     "whatever you like",
     "a draft",
@@ -210,6 +209,40 @@ def test_a_question_about_the_menu_beside_kept_materials() -> None:
     """RT-9: answered, and the same menu stays."""
     verdict = route("what is the difference?", KEPT, RESEARCH, position="menu_open", menu=OFFERED)
     assert (verdict.question, verdict.options) == (True, OFFERED)
+
+
+ASKED = [
+    "is (b) long?",
+    "b or c?",
+    "a or c?",
+    "is (a) for beginners?",
+    "was kommt bei c raus?",
+    "b 要多久？",
+    "can I do b later?",
+]
+
+
+@pytest.mark.parametrize("text", ASKED)
+def test_a_question_about_a_line_of_the_menu(text: str) -> None:
+    """RT-9: answered, and the one open question is not used up."""
+    verdict = route(text, [], RESEARCH, position="menu_open", menu=OFFERED)
+    assert (verdict.outcome, verdict.question, verdict.options) == ("clarify", True, OFFERED)
+
+
+@pytest.mark.parametrize(
+    ("text", "workflow"),
+    [("check the citations of chapter b?", "academic-paper/citation-check"), ("b?", "academic-paper/lit-review")],
+)
+def test_a_request_or_a_pick_that_ends_in_a_question_mark(text: str, workflow: str) -> None:
+    """RT-9."""
+    assert route(text, [], RESEARCH, position="menu_open", menu=OFFERED).workflow == workflow
+
+
+@pytest.mark.parametrize(
+    "text", ["could you make a poster about bees?", "c'est pour quand ?", "une sorte d'un ?", "b, then c"]
+)
+def test_words_that_only_look_like_a_question_about_a_line(text: str) -> None:
+    assert not route(text, [], RESEARCH, position="menu_open", menu=OFFERED).question
 
 
 @pytest.mark.parametrize("text", ["", "here it is"])

@@ -64,6 +64,20 @@ def test_a_near_miss_is_named_in_the_menu_and_not_honoured(form: str) -> None:
     assert form in menu_for(verdict, RESEARCH).remark
 
 
+@pytest.mark.parametrize(
+    "form", ["(direct-mode)", "<direct-mode>", "［direct-mode］", "[direct mode]", "`[direct-mode]`", "<b>"]
+)
+def test_behind_a_near_miss_a_request_is_a_request(form: str) -> None:
+    """RT-6, RT-5: the near miss is ordinary text, so the words behind it begin a clause like any others."""
+    verdict = route(f"{form} lit-review this", [], RESEARCH)
+    assert (verdict.by, verdict.workflow, verdict.direct_mode) == ("trigger", "academic-paper/lit-review", False)
+
+
+def test_an_arrow_is_no_bracket() -> None:
+    """RT-2: what it stands between is one clause."""
+    assert route("convert <my draft.docx -> tex", [], RESEARCH).workflow == "academic-paper/format-convert"
+
+
 def test_ordinary_brackets_are_no_near_miss() -> None:
     """RT-6."""
     assert route("(directly model this) help", [], RESEARCH).near_miss is None
