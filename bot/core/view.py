@@ -376,7 +376,7 @@ def still_open(round_: Round, bulk: bool) -> str:
 
 
 def said_last(round_: Round) -> int | None:
-    """The number of the question that was answered last, which "undo" is most likely about; None where none is."""
+    """The number of the question that was answered last, which "hm wait" is most likely about; None where none is."""
     answered = [(i.answer.at, i.number) for i in round_.items if i.answer is not None]
     return max(answered)[1] if answered else None
 

@@ -159,19 +159,19 @@ def test_a_phase_that_can_not_begin_says_what_goes_before_it() -> None:
     assert talk.heard.count("\n") == 1, talk.heard
 
 
-def test_undo_is_about_the_answer_that_was_given_last() -> None:
+def test_a_second_thought_is_about_the_answer_that_was_given_last() -> None:
     """RD-13 Not about the one with the highest number."""
     talk = asked()
     talk.says("ana", "1: B")
     talk.says("ana", "2: A")
     talk.says("ana", "1: A")
-    assert told(talk.says("ana", "undo")).startswith("What is answered stays. To change it: change 1 to …")
+    assert told(talk.says("ana", "hm wait")).startswith("What is answered stays. To change it: change 1 to …")
 
 
-def test_undo_between_two_phases_says_how_an_answer_is_changed() -> None:
+def test_a_second_thought_between_two_phases_says_how_an_answer_is_changed() -> None:
     """RD-13 SP-2"""
     talk = SpecTalk()
-    talk.ana("/spec Refunds", "accept recommendations", "undo")
+    talk.ana("/spec Refunds", "accept recommendations", "oops")
     assert talk.heard.startswith("What is answered stays. To change it: change ")
     assert "/continue" in talk.heard
 

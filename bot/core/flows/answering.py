@@ -118,7 +118,7 @@ def round_message(turn: Turn, session: Session, round_: Round, utterance: Uttera
         )
         return
     last = view.said_last(round_)
-    if last is not None and second_thought(event.text, turn.book.phrases):  # "undo": what is recorded stays
+    if last is not None and second_thought(event.text, turn.book.phrases):  # "hm wait": what is recorded stays
         replying.nudge(turn, session, round_, f"What is answered stays. To change it: change {last} to …")
         return
     replying.nudge(turn, session, round_, "I can't read an answer in that; nothing is recorded.")
