@@ -15,16 +15,31 @@ class Unanswered(Exception):
     """The platform can not be reached, or answers with something else than it documents."""
 
 
-async def asked(client: httpx.AsyncClient, url: str, **how: Any) -> tuple[httpx.Response, Any]:
-    """The answer and its JSON. The error holds neither the address nor a header: there are tokens in them."""
-    try:
-        answer = await client.post(url, **how)
-        return answer, answer.json()
-    except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
-        raise Unanswered(type(error).__name__) from None
+class Api:
+    """A platform's calls without its library: what stands in the headers is asked for too."""
+
+    def __init__(self, client: httpx.AsyncClient, root: str) -> None:
+        self._client, self._root = client, root
+        self.date: datetime | None = None  # of the last answer that told one
+
+    async def ask(self, method: str, **how: Any) -> tuple[httpx.Response, Any]:
+        """The answer and its JSON. The error holds neither the address nor a header: there are tokens in them."""
+        try:
+            answer = await self._client.post(f"{self._root}{method}", **how)
+            body = answer.json()
+        except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
+            raise Unanswered(type(error).__name__) from None
+        self.date = _date_of(answer) or self.date
+        return answer, body
 
 
-def date_of(answer: httpx.Response) -> datetime | None:
+def unreached(name: str, api: str, error: Unanswered, host: str, setting: str) -> Check:
+    """`api` is what the platform calls it; `setting` is where its address is given."""
+    fix = f"See that this machine reaches {host}, or that {setting} is right."
+    return Check(name, "finding", f"the {api} does not answer: {error}", fix)
+
+
+def _date_of(answer: httpx.Response) -> datetime | None:
     """When the platform answered, by its own clock."""
     try:
         return parsedate_to_datetime(answer.headers["date"])

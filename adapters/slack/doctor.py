@@ -16,7 +16,7 @@ from typing import Any
 import httpx
 from cryptography.fernet import Fernet
 
-from adapters.outside import Unanswered, asked, clocks, date_of
+from adapters.outside import Api, Unanswered, clocks, unreached
 from adapters.slack.absence import HEARD, LONGEST_GAP
 from adapters.slack.http import PATH
 from adapters.slack.installs import INSTALL, uncovered
@@ -58,7 +58,7 @@ async def examine(
     kinds of events that direct messages have brought ("message", "press")."""
     checks: list[Check] = []
     async with httpx.AsyncClient(timeout=15.0, trust_env=False) as client:
-        api = _Api(client, keys.base_url or BASE_URL)
+        api = _Api(client, f"{(keys.base_url or BASE_URL).rstrip('/')}/")
         try:
             if keys.oauth is not None:
                 checks += await _installed(api, Fernet(keys.oauth.token_key), kept)
@@ -67,8 +67,7 @@ async def examine(
             if keys.app_token is not None:
                 checks.append(await _app_token(api, keys.app_token))
         except Unanswered as error:
-            fix = "See that this machine reaches slack.com, or that ASKFIRST_SLACK__BASE_URL is right."
-            return [*checks, Check("slack", "finding", f"the Web API does not answer: {error}", fix)]
+            return [*checks, unreached("slack", "Web API", error, "slack.com", "ASKFIRST_SLACK__BASE_URL")]
         if keys.app_token is None:
             refused = ": all that comes is refused"
             checks += clocks("slack clock", api.date, clock.now(), SKEW, "Slack", refused)
@@ -76,24 +75,18 @@ async def examine(
     return [*checks, *_messages_tab(heard), *_absence(kept, clock.now())]
 
 
-class _Api:
-    """Without the library: scopes and date are in the headers."""
-
-    def __init__(self, client: httpx.AsyncClient, root: str) -> None:
-        self._client, self._root = client, root if root.endswith("/") else f"{root}/"
-        self.scopes: frozenset[str] | None = None
-        self.date: datetime | None = None
+class _Api(Api):
+    scopes: frozenset[str] | None = None  # as the last answer told them
 
     async def call(self, method: str, token: str) -> dict[str, Any]:
         how = {"headers": {"authorization": f"Bearer {token}"}}
-        answer, body = await asked(self._client, f"{self._root}{method}", **how)
+        answer, body = await self.ask(method, **how)
         if not isinstance(body, dict):
             raise Unanswered("no JSON object")
         if answer.status_code == 429 or body.get("error") == "ratelimited":
             raise Unanswered("too many calls; try again in a minute")
         given = answer.headers.get("x-oauth-scopes")
         self.scopes = None if given is None else frozenset(word.strip() for word in given.split(",") if word.strip())
-        self.date = date_of(answer)
         return body
 
 

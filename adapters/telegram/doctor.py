@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from adapters.outside import Unanswered, asked, clocks, date_of
+from adapters.outside import Api, Unanswered, clocks, unreached
 from adapters.telegram.attendance import KEPT_FOR
 from adapters.telegram.bot import BASE_URL, keep_token_out_of_logs
 from adapters.telegram.hook import Webhook
@@ -36,12 +36,11 @@ async def examine(
     keep_token_out_of_logs()
     examined: list[Check] = []
     async with httpx.AsyncClient(timeout=15.0) as client:
-        api = _Api(client, f"{base_url or BASE_URL}{token}")
+        api = _Api(client, f"{base_url or BASE_URL}{token}/")
         try:
             me = await api.call("getMe")
         except Unanswered as error:
-            fix = "See that this machine reaches api.telegram.org, or that ASKFIRST_TELEGRAM__BASE_URL is right."
-            return [Check("telegram", "finding", f"the Bot API does not answer: {error}", fix)]
+            return [unreached("telegram", "Bot API", error, "api.telegram.org", "ASKFIRST_TELEGRAM__BASE_URL")]
         if me is None:
             return [Check("telegram token", "finding", f"Telegram refuses the token ({api.code})", COPY_IT)]
         examined += [_token(me), *clocks("clock", api.date, clock.now(), SKEW, "Telegram"), *_privacy(me)]
@@ -52,23 +51,15 @@ async def examine(
     return examined
 
 
-class _Api:
-    """Without the library: the date of an answer is asked for too."""
-
-    def __init__(self, client: httpx.AsyncClient, root: str) -> None:
-        self._client, self._root = client, root
-        self.code, self.words, self.date = 0, "", None
-
-    code: int
-    words: str
-    date: datetime | None
+class _Api(Api):
+    code = 0  # of the last answer
+    words = ""
 
     async def call(self, method: str, **given: Any) -> Any:
         """The result; None where it was refused, with `code` and `words`."""
-        answer, body = await asked(self._client, f"{self._root}/{method}", json=given)
+        answer, body = await self.ask(method, json=given)
         self.code = answer.status_code
         self.words = str(body.get("description", "")) if isinstance(body, dict) else ""
-        self.date = date_of(answer) or self.date
         return body["result"] if isinstance(body, dict) and body.get("ok") else None
 
 

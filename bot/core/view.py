@@ -375,6 +375,12 @@ def still_open(round_: Round, bulk: bool) -> str:
     return f"Still open: {names}. {how}."
 
 
+def said_last(round_: Round) -> int | None:
+    """The number of the question that was answered last, which "hm wait" is most likely about; None where none is."""
+    answered = [(i.answer.at, i.number) for i in round_.items if i.answer is not None]
+    return max(answered)[1] if answered else None
+
+
 def newest_card(session: Session) -> str | None:
     """The platform id of the card on which a session's questions are open; None where none is, or it is not there."""
     return session.round.message if session.stage.kind == "asking" and session.round is not None else None
@@ -399,19 +405,27 @@ def over(session: Session | None, round_: Round | None, outcome: str = "nothing 
 # -- the end -----------------------------------------------------------------------------------------------------
 
 
+def _acceptors(resolved: Sequence[Item]) -> str:
+    """ "you", where one person has answered all of it; else those who have accepted recommendations, by name."""
+    answers = [i.answer for i in resolved if i.answer is not None]
+    if len({answer.by for answer in answers}) < 2:
+        return "you"
+    taken = {a.by: isolate(a.by_name, a.by) for a in answers if a.via == "accept_recommendations_bulk"}
+    return " and ".join(taken.values())
+
+
 def closing_lines(round_: Round) -> list[str]:
     """Every question of a round that is over, with its answer or its end."""
     resolved = [i for i in round_.items if i.status == "resolved"]
     taken = len([i for i in resolved if i.answer and i.answer.via == "accept_recommendations_bulk"])
     count = f"{len(resolved)} answer" + ("" if len(resolved) == 1 else "s")
+    who = _acceptors(resolved)
     if not taken:
         by_bulk = ""
     elif taken == len(resolved):
-        by_bulk = (
-            ", the recommendation that you accepted" if taken == 1 else ", all recommendations that you accepted"
-        )
+        by_bulk = f", {'the recommendation' if taken == 1 else 'all recommendations'} that {who} accepted"
     else:
-        by_bulk = f", {taken} of them " + ("a recommendation" if taken == 1 else "recommendations") + " you accepted"
+        by_bulk = f", {taken} of them {'a recommendation' if taken == 1 else 'recommendations'} {who} accepted"
     stopped = any(i.status == "force_quit" for i in round_.items)
     lines = [f"Stopped asking; {count}{by_bulk}." if stopped else f"Done: {count}{by_bulk}."]
     for item in round_.items:

@@ -157,3 +157,45 @@ def test_a_phase_that_can_not_begin_says_what_goes_before_it() -> None:
     talk.ana("accept recommendations", "/continue", "A, A", "/continue", "/jump 4")
     assert talk.heard.startswith("Phase 4 can begin once the scope is confirmed again")
     assert talk.heard.count("\n") == 1, talk.heard
+
+
+def test_a_second_thought_is_about_the_answer_that_was_given_last() -> None:
+    """RD-13 Not about the one with the highest number."""
+    talk = asked()
+    talk.says("ana", "1: B")
+    talk.says("ana", "2: A")
+    talk.says("ana", "1: A")
+    assert told(talk.says("ana", "hm wait")).startswith("What is answered stays. To change it: change 1 to …")
+
+
+def test_a_second_thought_between_two_phases_says_how_an_answer_is_changed() -> None:
+    """RD-13 SP-2"""
+    talk = SpecTalk()
+    talk.ana("/spec Refunds", "accept recommendations", "oops")
+    assert talk.heard.startswith("What is answered stays. To change it: change ")
+    assert "/continue" in talk.heard
+
+
+def test_the_same_again_within_the_grace_is_said_to_be_recorded_already() -> None:
+    """RD-16"""
+    talk = asked()
+    talk.says("ana", "accept recommendations")
+    assert told(talk.says("ana", "1: B")).startswith("1 is B, Last 10 years already.\nDone: 3 answers")
+
+
+def test_who_accepted_recommendations_is_named_where_others_answered_too() -> None:
+    """RD-12 RD-16: "you" is whoever reads it."""
+    talk = asked(shared=True)
+    name = round_of(talk)
+    talk.says("ana", "@ben please", about=name)
+    talk.says("ana", "1: A", about=name)
+    assert "Done: 3 answers, 2 of them recommendations ben accepted." in told(
+        talk.says("ben", "accept recommendations", about=name)
+    )
+
+
+def test_settings_are_one_to_a_line_and_a_change_is_one_line() -> None:
+    talk = Talk()
+    assert "\n/settings answers requester|participants|anyone\n" in told(talk.says("ana", "/settings"))
+    changed = told(talk.says("ana", "/settings answers anyone"))
+    assert changed == "Pack: research. Who may answer in a shared place: anyone."

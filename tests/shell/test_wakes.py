@@ -8,6 +8,7 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,6 +27,14 @@ from tests.shell.test_forwards import parts, said
 
 def from_ana(number: int, text: str) -> Envelope:
     return said(number, "x:ana", text)
+
+
+async def wished(store: Any, clock: ManualClock) -> Timers:
+    """Ana has asked for something, and wants to be asked again in two hours."""
+    runner, timers = parts(store, clock)
+    await runner.handle(from_ana(1, "review my paper"))
+    await runner.handle(from_ana(2, "remind me in 2 hours"))
+    return timers
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
@@ -62,9 +71,7 @@ async def test_two_processes_after_a_restart_say_it_once(url: str, dies: bool) -
     """
     clock = ManualClock()
     store = await open_store(url)
-    runner, _ = parts(store, clock)
-    await runner.handle(from_ana(1, "review my paper"))
-    await runner.handle(from_ana(2, "remind me in 2 hours"))
+    await wished(store, clock)
     await store.close()
 
     async with AsyncExitStack() as opened:
@@ -124,9 +131,7 @@ async def test_each_guard_alone_keeps_a_worker_slower_than_its_lease_from_saying
         slow, quick = [await open_store(url) for _ in range(2)]
         for store in (slow, quick):
             opened.push_async_callback(store.close)
-        runner, timers = parts(slow, clock)
-        await runner.handle(from_ana(1, "review my paper"))
-        await runner.handle(from_ana(2, "remind me in 2 hours"))
+        timers = await wished(slow, clock)
         clock.advance(timedelta(hours=2))
         [timer] = await slow.due(clock.now(), 100, LEASE)
         clock.advance(LEASE)
@@ -141,9 +146,7 @@ async def test_each_guard_alone_keeps_a_worker_slower_than_its_lease_from_saying
 async def test_a_commit_that_fails_is_tried_again_and_says_it_once() -> None:
     """CH-6: the message and the end of the wish are one commit."""
     store, clock = FakeStore(), ManualClock()
-    runner, timers = parts(store, clock)
-    await runner.handle(from_ana(1, "review my paper"))
-    await runner.handle(from_ana(2, "remind me in 2 hours"))
+    timers = await wished(store, clock)
     before = len(store.rows)
     clock.advance(timedelta(hours=2))
 
@@ -176,9 +179,7 @@ async def test_after_a_downtime_it_is_one_message(asleep: int) -> None:
 async def test_a_clock_set_back_between_look_and_commit_loses_no_wish() -> None:
     """CH-6: found early, the timer would be set once more to a moment that has been had."""
     store, clock = FakeStore(), ManualClock()
-    runner, timers = parts(store, clock)
-    await runner.handle(from_ana(1, "review my paper"))
-    await runner.handle(from_ana(2, "remind me in 2 hours"))
+    timers = await wished(store, clock)
     before = len(store.rows)
     clock.advance(timedelta(hours=2))
 

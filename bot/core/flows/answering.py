@@ -117,9 +117,9 @@ def round_message(turn: Turn, session: Session, round_: Round, utterance: Uttera
             turn, session, round_, "I can't go on before these are answered; nothing is decided meanwhile."
         )
         return
-    held = [item.number for item in round_.items if item.answer is not None]
-    if held and second_thought(event.text, turn.book.phrases):  # "undo": nothing new is recorded, and what is stays
-        replying.nudge(turn, session, round_, f"What is answered stays. To change it: change {held[-1]} to …")
+    last = view.said_last(round_)
+    if last is not None and second_thought(event.text, turn.book.phrases):  # "hm wait": what is recorded stays
+        replying.nudge(turn, session, round_, f"What is answered stays. To change it: change {last} to …")
         return
     replying.nudge(turn, session, round_, "I can't read an answer in that; nothing is recorded.")
 

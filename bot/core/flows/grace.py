@@ -64,9 +64,10 @@ def _during_grace(turn: Turn, session: Session, round_: Round, reading: Reading,
     own = amending.worded(reading)
     if own is not None and amending.propose(turn, session, round_, own, event.person, ref):
         return True
+    how = f"change {round_.items[0].number} to … — or: cancel."
     turn.tell(
         *problems,
-        f"Held back for a minute. To change an answer: change {round_.items[0].number} to … — or: cancel.",
+        f"All is answered, and goes out in a minute. To change an answer: {how}",
         "Something new starts with /new.",
         session=session,
         round_=round_,

@@ -244,7 +244,7 @@ def echo(
     if reading and reading.note:
         problems.append(f"Kept as a note: “{reading.note}”")
     if not round_.open_items and not any(i.rivals for i in round_.items):
-        return close(turn, session, round_, lead=[*lead, *done.replaced, *problems])
+        return close(turn, session, round_, lead=[*lead, *done.replaced, *done.kept, *problems])
     if (tapped or (done.conflicts and not done.lines)) and not problems:
         return session
     quiet = "echoes" in turn.settings.off and not (problems or lead or done.conflicts or round_.undo)

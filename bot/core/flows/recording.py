@@ -28,6 +28,7 @@ class Recorded:
     lines: list[str] = field(default_factory=list)
     resolved: list[int] = field(default_factory=list)
     replaced: list[str] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)  # what was said and changes nothing
     conflicts: list[int] = field(default_factory=list)
     failed: list[int] = field(default_factory=list)
 
@@ -220,7 +221,8 @@ def _take(
         # Handled late, because of a mistake of ours, or overtaken on its way by what the same person has said since:
         # that stands (RD-13, the later act wins).
         stays = f"{item.number} stays {view.answer_words(item.question, held)}, which was said after “{words}”."
-        done.lines.append(f"{stays} To change it: change {item.number} to …")
+        done.kept.append(f"{stays} To change it: change {item.number} to …")
+        done.lines.append(done.kept[-1])
     elif held is None:
         session, round_ = resolve(turn, session, round_, item, answer, "clarification_resolved")
         done.resolved.append(item.number)
@@ -229,7 +231,8 @@ def _take(
         if any(rival.by == answer.by for rival in item.rivals):  # they agree now
             session, round_, item = disputing.agreed(turn, session, round_, item, answer)
         who = "" if held.by == answer.by else f", by {view.isolate(held.by_name, held.by)}"
-        done.lines.append(f"{item.number} is {words} already{who}.")
+        done.kept.append(f"{item.number} is {words} already{who}.")
+        done.lines.append(done.kept[-1])
     elif held.by == answer.by or answer.by == session.requester.id:
         was = view.answer_words(item.question, held)
         session, round_ = resolve(turn, session, round_, item, answer, "answer.replaced")
@@ -253,7 +256,8 @@ def _skip(
     """ "skip 2": only where the policy knows it and the question is optional (RD-10)."""
     if item.status == "resolved":
         held = view.answer_words(item.question, item.answer) if item.answer is not None else "answered"
-        done.lines.append(f"{item.number} stays {held}. To change it: change {item.number} to …")
+        done.kept.append(f"{item.number} stays {held}. To change it: change {item.number} to …")
+        done.lines.append(done.kept[-1])
         return session, round_
     if turn.policy(session).skip == "never" or not item.question.optional:
         done.lines.append(f"{item.number} can't be skipped here and stays open. {item.question.why}")

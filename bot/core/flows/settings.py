@@ -31,7 +31,7 @@ def settings(turn: Turn, rest: str, person: Person) -> None:
         return
     words = rest.replace(",", " ").split()
     if not words:
-        lines = (*_shown(turn), *times.shown(turn, person), *times.usage(turn))
+        lines = (_shown(turn), *_usage(turn), *times.shown(turn, person), *times.usage(turn))
         turn.say(view.says(*lines, buttons=times.rows()))
         return
     if person.outside:
@@ -46,7 +46,7 @@ def settings(turn: Turn, rest: str, person: Person) -> None:
         if of_time:
             turn.notice(after)
         else:
-            turn.tell(after, _usage(turn), *(() if words[0] in NAMES else times.usage(turn)))
+            turn.tell(after, *_usage(turn), *(() if words[0] in NAMES else times.usage(turn)))
         return
     if not of_time and after.pack == before.pack and (refusal := _may_not(turn, person)) is not None:
         turn.refuse(person, *refusal)
@@ -56,7 +56,7 @@ def settings(turn: Turn, rest: str, person: Person) -> None:
         turn.timer(times.TOLD, turn.at)
     changed = {k: v for k, v in after.model_dump().items() if v != getattr(before, k)}
     turn.audit("access.settings_changed", None, person, setting=words[0], value=quote(" ".join(words[1:])), **changed)
-    turn.tell(*(times.shown(turn, person) + putting_off.zone_told(turn) if of_time else _shown(turn)))
+    turn.tell(*(times.shown(turn, person) + putting_off.zone_told(turn) if of_time else [_shown(turn)]))
 
 
 def pressed(turn: Turn, token: str, person: Person) -> None:
@@ -115,14 +115,17 @@ def _changed(turn: Turn, now: Settings, words: Sequence[str]) -> Settings | str:
     return f"I don't know the setting “{quote(' '.join(words))}”; nothing is changed."
 
 
-def _usage(turn: Turn) -> str:
+def _usage(turn: Turn) -> tuple[str, ...]:
     return (
-        f"/settings pack {'|'.join(sorted(turn.book.packs))} · /settings answers requester|participants|anyone · "
-        "/settings answers listed @ana @bo · /settings listed add|remove @ana · /settings outsiders on|off"
+        f"/settings pack {'|'.join(sorted(turn.book.packs))}",
+        "/settings answers requester|participants|anyone",
+        "/settings answers listed @ana @bo",
+        "/settings listed add|remove @ana",
+        "/settings outsiders on|off",
     )
 
 
-def _shown(turn: Turn) -> tuple[str, ...]:
+def _shown(turn: Turn) -> str:
     now = turn.settings
     answers: str = turn.book.answerers_for(turn.surface, now.answerers)
     if now.listed:
@@ -131,7 +134,7 @@ def _shown(turn: Turn) -> tuple[str, ...]:
     outside = " People from outside may answer too." if now.outsiders else ""
     silent = f" Switched off: {' and '.join(now.off)}." if now.off else ""
     pack = turn.pack.name
-    return (f"Pack: {pack}. Who may answer in a shared place: {answers}.{outside}{silent}", _usage(turn))
+    return f"Pack: {pack}. Who may answer in a shared place: {answers}.{outside}{silent}"
 
 
 def _written(one: str, surface: str) -> str:

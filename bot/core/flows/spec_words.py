@@ -21,7 +21,7 @@ from bot.core.flows import (
     spec_ways,
 )
 from bot.core.flows.uttered import Utterance
-from bot.core.flows.words import carries_on, pleasantry, puts_off, words_of, yes_or_no
+from bot.core.flows.words import carries_on, pleasantry, puts_off, second_thought, words_of, yes_or_no
 from bot.core.model import Material, MessageRef, Person
 from bot.core.own_words import only_marked
 from bot.core.patterns import regex
@@ -241,6 +241,10 @@ def _going(
         if reading.kind in ("accept_all", "accept_all_except"):
             turn.tell("Nothing is open to accept.", phases.ahead(turn, session).words, session=session)
             return
+    last = None if round_ is None else view.said_last(round_)
+    if last is not None and second_thought(said, book):
+        turn.tell(f"What is answered stays. To change it: change {last} to …", ahead.words, session=session)
+        return
     turn.tell("No question is open.", phases.scope_hint(session, said, book), ahead.words, session=session)
 
 

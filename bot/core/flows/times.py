@@ -17,8 +17,9 @@ WORDS = ("zone", "timezone", "quiet", "reminders", "reminder", "my")
 TOLD = "settings"  # the timer by which threads learn of a change in the place that they belong to
 MOST_OWN = 200  # people of one place with settings of their own, the latest
 USAGE = (
-    "/settings reminders off|daily|weekly|every 4 hours · /settings quiet 22:00-08:00|off · "
-    "/settings zone Europe/Berlin"
+    "/settings reminders off|daily|weekly|every 4 hours",
+    "/settings quiet 22:00-08:00|off",
+    "/settings zone Europe/Berlin",
 )
 USAGE_SHARED = "For yourself alone: /settings my zone Europe/Berlin · /settings my quiet 22:00-08:00|off"
 
@@ -99,7 +100,7 @@ def shown(turn: Turn, person: Person) -> list[str]:
 
 
 def usage(turn: Turn) -> tuple[str, ...]:
-    return (USAGE, USAGE_SHARED) if turn.shared else (USAGE,)
+    return (*USAGE, USAGE_SHARED) if turn.shared else USAGE
 
 
 def rows() -> tuple[tuple[Button, ...], ...]:
