@@ -160,12 +160,18 @@ class SqliteStore:
     async def claim(
         self, now: datetime, limit: int, lease: timedelta, platforms: Sequence[str] | None = None
     ) -> Sequence[OutboxRow]:
-        values = {**looking(now, lease, limit), "platforms": listed(platforms)}
+        values = looking(now, lease, limit)
 
         def change(connection: sqlite3.Connection) -> list[Row]:
-            taken = rows("claim", connection, **values)
+            asked = [row["platform"] for row in rows("waiting_on", connection)] if platforms is None else platforms
+            names = self._line.in_turn([text(name) for name in asked])
+            taken: list[Row] = []
+            for name in names:
+                if len(taken) < limit:
+                    taken += rows("claim", connection, **{**values, "limit": limit - len(taken)}, platform=name)
             if self._line.look():
-                self._line.found(len(rows("line_up", connection, **values, front=FRONT)))
+                lined_up = (rows("line_up", connection, **values, front=FRONT, platform=name) for name in names)
+                self._line.found(sum(map(len, lined_up)))
             for row in taken:
                 place = {"conversation": row["conversation"], "card": row["card"]}
                 posted = one("card_message", connection, **place) if row["kind"] == "redraw" else None
