@@ -164,6 +164,28 @@ async def test_an_answer_waits_for_a_place_that_a_newer_version_has_taken_over()
     assert store.states["x:ana"].forwards == ()
 
 
+async def test_a_number_is_asked_about_where_a_place_can_not_be_read() -> None:
+    """b38, RP-7: two intakes #1 are open, and one is not to be seen; the answer may not be for the other one."""
+    store = FakeStore()
+    runner, timers = parts(store)
+    for number, place in enumerate(("x:team/1", "x:desk"), start=1):
+        await runner.handle(said(number, place, "review my paper"))
+    whole = store.load
+
+    async def load(conversation: str) -> Conversation | None:
+        if conversation == "x:desk":
+            raise NewerState("this conversation holds what this version can not read")
+        return await whole(conversation)
+
+    store.load = load  # type: ignore[method-assign]
+    await runner.handle(said(4, "x:ana", "#1 1: B"))
+    await timers.fire_due()
+    assert answered(store) == []
+    told = [plain(r.effect.message) for r in store.rows if r.conversation == "x:ana" and isinstance(r.effect, Say)]
+    asked = "#1 may also be one in a place that I can't read now: please reply to the card of the one you mean."
+    assert told == [f"{asked}\nNothing is recorded."]
+
+
 async def test_on_a_real_database_the_chains_verify_and_the_log_folds(tmp_path: Path) -> None:
     """AU-2, RP-4: what was looked up is in the log, so that a replay needs nothing else."""
     store = await open_store(str(tmp_path / "a.db"))
