@@ -19,8 +19,9 @@ from bot.core.flows import (
     spec_ways,
     undoing,
 )
-from bot.core.flows.words import words_of, yes_or_no
+from bot.core.flows.words import place_of, words_of, yes_or_no
 from bot.core.model import Answer, MessageRef, Person
+from bot.core.moments.wish import only_asks
 from bot.core.own_words import marked, only_marked, unquoted
 from bot.core.replies.reading import Proposal, Reading
 from bot.core.state import (
@@ -39,11 +40,15 @@ from bot.core.state import (
 from bot.core.state import Settle as SettleConflict
 from bot.core.turn import Turn
 
+WHICH = "?"  # of a choice: a yes that does not say to which
 LATELY = timedelta(minutes=10)  # a "yes" said later is about something else
 
 
 def decide(turn: Turn, pending: Pending, choice: str, person: Person, ref: MessageRef) -> None:
     """Carry out one answer. `choice` is the end of a button's token: "n" is no, the rest depends on the question."""
+    if choice == WHICH:
+        _ask_which(turn, pending, person)
+        return
     session = turn.state.session(getattr(pending.ask, "session", None))
     answered = None if choice == "n" or isinstance(pending.ask, LeaveSession) else session
     if answered is not None and intake.turns_away(turn, answered, person):  # may be taken away since (RD-12)
@@ -67,6 +72,16 @@ def decide(turn: Turn, pending: Pending, choice: str, person: Person, ref: Messa
             numbered.picked(turn, pending.ask, choice, person, pending.ref)
         case TakeWay():
             spec_ways.confirmed(turn, pending.ask, choice, person, proof)
+
+
+def _ask_which(turn: Turn, pending: Pending, person: Person) -> None:
+    """A yes that does not say to which: the same is asked once more, and nothing else can have been meant."""
+    session = turn.state.session(getattr(pending.ask, "session", None))
+    lead = "Which one? Write its number, or press a button."
+    words = pending.words if pending.words[:1] == (lead,) else (lead, *pending.words)
+    round_ = None if session is None else session.round
+    turn.drop_pending(name=pending.id, how="– asked again")
+    turn.ask(pending.ask, person, pending.ref, words, pending.choices, session, round_)
 
 
 def choices(pending: Pending) -> tuple[str, ...]:
@@ -278,9 +293,19 @@ def typed(
         return pending, "n"
     if word == "yes" and not _several(pending):
         return pending, choices(pending)[0]
+    if not _several(pending):
+        return None
+    if word == "yes":
+        return pending, WHICH
+    offered = pending.ask.proposals if isinstance(pending.ask, TakeReading) else ()
+    again = next((str(i) for i, p in enumerate(offered) if p.kind == "put_off"), None)
+    if again is not None and only_asks(text, turn.book.times):
+        return pending, again  # "ask me then"
     digits = text.strip().rstrip(".)")
     shown = {str(i): choice for i, choice in enumerate(choices(pending)[:-1], start=1)}
-    return (pending, shown[digits]) if _several(pending) and digits in shown else None
+    if digits not in shown:
+        digits = str(place_of(text, turn.book.phrases))
+    return (pending, shown[digits]) if digits in shown else None
 
 
 def quoted(turn: Turn, person: Person, text: str, direct: str | None, *, in_thread: bool) -> bool:

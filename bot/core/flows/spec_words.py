@@ -29,7 +29,6 @@ from bot.core.replies.phrases import PhraseBook
 from bot.core.replies.reading import Reading
 from bot.core.replies.tokens import tokenize
 from bot.core.slots import spec_of
-from bot.core.spec import CONFIRMED_IN
 from bot.core.state import Between, Round, Session
 from bot.core.turn import Turn
 
@@ -242,16 +241,7 @@ def _going(
         if reading.kind in ("accept_all", "accept_all_except"):
             turn.tell("Nothing is open to accept.", phases.ahead(turn, session).words, session=session)
             return
-    turn.tell("No question is open.", _scope_hint(session, said, book), ahead.words, session=session)
-
-
-def _scope_hint(session: Session, said: str, book: PhraseBook) -> str:
-    """Words about the scope where it can not change: nothing is changed, and where it can be (SC-3)."""
-    state = spec_of(session)
-    if not state.lock.locked or not scope_change.speaks_of_it(said, state, book):
-        return ""
-    number = CONFIRMED_IN
-    return f"The scope stays as it is (/show scope). Phase {number} shows it again and can change it: /jump {number}"
+    turn.tell("No question is open.", phases.scope_hint(session, said, book), ahead.words, session=session)
 
 
 def _holds_back(said: str, book: PhraseBook) -> bool:

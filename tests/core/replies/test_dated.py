@@ -134,3 +134,28 @@ def test_a_question_for_a_time_is_known(question: str) -> None:
 @pytest.mark.parametrize("question", ASKS_ELSE)
 def test_a_question_with_a_time_in_it_may_ask_for_something_else(question: str) -> None:
     assert not load_times().asks_when(question)
+
+
+@pytest.mark.parametrize("text", ["yes", "ok", "👍"])
+def test_a_yes_to_either_of_two_is_asked_which(text: str, newsletter: Book) -> None:  # noqa: F811
+    """RP-8: it is not the answer to the question that asks for words, nor one of the two."""
+    talk = said(newsletter, "open", "tomorrow", text, text)
+    assert (held(talk), put_off(talk)) == ([None], [])
+    talk.says("ana", "2")
+    assert (held(talk), put_off(talk)) == ([None], ["tomorrow"])
+
+
+@pytest.mark.parametrize(
+    ("text", "answered"),
+    [
+        ("the first one", True), ("first", True), ("My answer", True), ("the second one", False), ("2nd", False),
+        ("die zweite", False), ("ask me then", False),
+    ],
+)  # fmt: skip
+def test_which_of_the_two_is_said_in_words(text: str, answered: bool, newsletter: Book) -> None:  # noqa: F811
+    talk = said(newsletter, "open", "tomorrow", text)
+    assert (held(talk), put_off(talk)) == ((["tomorrow"], []) if answered else ([None], ["tomorrow"]))
+
+
+def test_other_words_are_an_answer_of_their_own(newsletter: Book) -> None:  # noqa: F811
+    assert held(said(newsletter, "open", "tomorrow", "The Second Sun")) == ["The Second Sun"]
