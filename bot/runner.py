@@ -28,7 +28,7 @@ from bot.core.effects import (
     Want,
     Withdrawal,
 )
-from bot.core.elsewhere import OpenRound, reachable, root
+from bot.core.elsewhere import reachable, root
 from bot.core.events import (
     ButtonPressed,
     Envelope,
@@ -55,7 +55,6 @@ from bot.ports import (
     Store,
     StoreUnavailable,
     Transport,
-    readable,
 )
 
 Decide = Callable[[Conversation | None, Envelope], Step]
@@ -260,21 +259,26 @@ class Runner:
         if "numbered" in wants:
             found["numbered"] = await self._store.sessions_begun(root(place))
         if "elsewhere" in wants:
-            found["elsewhere"] = await self._elsewhere(state, envelope)
+            found |= await self._elsewhere(state, envelope)
         return found
 
-    async def _elsewhere(self, state: Conversation | None, envelope: Envelope) -> tuple[OpenRound, ...]:
+    async def _elsewhere(self, state: Conversation | None, envelope: Envelope) -> dict[str, object]:
         person = _person_of(state, envelope)
         if person is None:
-            return ()
+            return {"elsewhere": ()}
         place = envelope.place
         within = root(place.conversation) if place.shared else place.platform
-        names = await self._store.asking(within, LOOKED_THROUGH)
-        states = [await readable(self._store, name) for name in names]
-        found = [s for s in states if s is not None]
-        of_places = {s.place.conversation: await self._settings(s.place) for s in found}
-        settled = (s.model_copy(update={"settings": of_places[s.place.conversation] or s.settings}) for s in found)
-        return reachable(settled, person, place.conversation)
+        found, unseen = [], 0
+        for name in await self._store.asking(within, LOOKED_THROUGH):
+            try:
+                one = await self._store.load(name)
+                settings = None if one is None else await self._settings(one.place)
+            except UnreadableState:
+                unseen += 1
+                continue
+            if one is not None:
+                found.append(one.model_copy(update={"settings": settings or one.settings}))
+        return {"elsewhere": reachable(found, person, place.conversation), "unseen": unseen or None}
 
     def _ask_core(self, state: Conversation | None, envelope: Envelope) -> Step:
         try:

@@ -105,7 +105,7 @@ class Timers:
         for forward in () if state is None else state.forwards:
             if forward.name != timer.name:
                 continue
-            there = await readable(self._store, forward.place)
+            there = await self._store.load(forward.place)  # where it can not be read now it is passed on later
             if there is None:
                 log.warning("forwarded_nowhere", conversation=timer.conversation, forward=forward.name)
                 continue

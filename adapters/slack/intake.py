@@ -41,7 +41,7 @@ from bot.core.events import (
     MessageDeleted,
     MessageReceived,
 )
-from bot.ports import Handled, Store, Undeliverable, readable
+from bot.ports import Handled, Store, Undeliverable
 from bot.runner import Runner
 
 PARKED = shelf(PLATFORM)
@@ -282,8 +282,11 @@ class Intake:
         return {}
 
     async def _ours(self, conversation: str | None) -> bool:
-        """Whether we have asked there. Of another installation's cards our store knows nothing."""
-        return conversation is not None and await readable(self.store, conversation) is not None
+        """Whether we have asked there. Of another installation's cards our store knows nothing.
+
+        Where it can not be read, we have: raised, so that it is delivered again.
+        """
+        return conversation is not None and await self.store.load(conversation) is not None
 
     async def _elsewhere(self, body: Body, team: str | None) -> Ack:
         """Of a workspace that we have no token of: nothing can be done there but to say so, where it can be seen."""

@@ -254,6 +254,7 @@ class Envelope(Model):
     `again` marks an event that failed before and that an operator has had handled once more.
     `elsewhere` (rounds of other conversations) and `numbered` (the intakes begun so far in this place and its
     threads) are looked up only when a step says that it wants them (`Step.wants`); None = not looked up.
+    `unseen`: so many of those conversations could not be read, and what they ask is not in `elsewhere`.
     """
 
     event_id: str
@@ -265,6 +266,7 @@ class Envelope(Model):
     trouble: tuple[str, ...] | None = None
     again: bool | None = None
     elsewhere: tuple[OpenRound, ...] | None = None
+    unseen: int | None = None
     numbered: int | None = None
     settings: Settings | None = None
     pack: str | None = None

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from bot.core.codec import NewerState
 from bot.core.effects import Say
 from bot.core.events import Envelope, Forwarded, MessageReceived
 from bot.core.model import MessageRef, Person, Place
+from bot.core.state import Conversation
 from bot.core.step import step
 from bot.core.view import plain
 from bot.outbox import Outbox
@@ -137,6 +139,51 @@ async def test_a_round_that_can_not_be_reached_now_is_reached_later() -> None:
     clock.advance(31)
     await timers.fire_due()
     assert answered(store) == sorted(PLACES)
+
+
+async def test_an_answer_waits_for_a_place_that_a_newer_version_has_taken_over() -> None:
+    """b38, RP-4: with two versions at work this one may not read it; what was said there is kept, not dropped."""
+    store, clock = FakeStore(), ManualClock(auto=True)
+    runner, timers = parts(store, clock)
+    await confirmed(runner)
+    whole = store.load
+
+    async def load(conversation: str) -> Conversation | None:
+        if conversation == PLACES[1]:
+            raise NewerState("this conversation holds what this version can not read")
+        return await whole(conversation)
+
+    store.load = load  # type: ignore[method-assign]
+    await timers.fire_due()
+    assert answered(store) == sorted({*PLACES} - {PLACES[1]})
+    assert [forward.place for forward in store.states["x:ana"].forwards] == [PLACES[1]]
+    store.load = whole  # type: ignore[method-assign]
+    clock.advance(31)
+    await timers.fire_due()
+    assert answered(store) == sorted(PLACES)
+    assert store.states["x:ana"].forwards == ()
+
+
+async def test_a_number_is_asked_about_where_a_place_can_not_be_read() -> None:
+    """b38, RP-7: two intakes #1 are open, and one is not to be seen; the answer may not be for the other one."""
+    store = FakeStore()
+    runner, timers = parts(store)
+    for number, place in enumerate(("x:team/1", "x:desk"), start=1):
+        await runner.handle(said(number, place, "review my paper"))
+    whole = store.load
+
+    async def load(conversation: str) -> Conversation | None:
+        if conversation == "x:desk":
+            raise NewerState("this conversation holds what this version can not read")
+        return await whole(conversation)
+
+    store.load = load  # type: ignore[method-assign]
+    await runner.handle(said(4, "x:ana", "#1 1: B"))
+    await timers.fire_due()
+    assert answered(store) == []
+    told = [plain(r.effect.message) for r in store.rows if r.conversation == "x:ana" and isinstance(r.effect, Say)]
+    asked = "#1 may also be one in a place that I can't read now: please reply to the card of the one you mean."
+    assert told == [f"{asked}\nNothing is recorded."]
 
 
 async def test_on_a_real_database_the_chains_verify_and_the_log_folds(tmp_path: Path) -> None:

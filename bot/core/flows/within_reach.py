@@ -42,6 +42,13 @@ def find(turn: Turn, said: Several, person: Person, order: int | None, direct: b
                 wanted.pop(one.session, None)
         elif not fitting:
             found.problems.append(unknown(turn, named.number))
+        elif turn.envelope.unseen and not turn.shared and fitting[0] not in here:
+            # One of those may have the same number (RP-7); in the threads of one place there is no second.
+            found.problems.append(
+                f"#{named.number} may also be one in a place that I can't read now: please reply to the card of the "
+                "one you mean."
+            )
+            wanted.pop(fitting[0].session, None)
         elif named.left_out:
             wanted.pop(fitting[0].session, None)
         else:

@@ -3,6 +3,7 @@ aloud."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from structlog.testing import capture_logs
 
 from adapters.slack.workspaces import OneWorkspace
+from bot.core.codec import NewerState
 from tests.adapters.slack.talking import Talk
 
 
@@ -148,6 +150,25 @@ async def test_a_form_of_ours_counts_whosever_organisation_its_sender_is_of(
     await grid.settle()
     assert not eve.modals
     assert grid.answers == {"years": "B"}
+
+
+async def test_a_form_of_ours_is_not_turned_away_where_its_conversation_can_not_be_read(
+    grid: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """b38: a newer version has written there; not acknowledged, the answer is not lost."""
+    gamma = grid.server.workspace("Gamma", installed=False)
+    await grid.begin()
+    [state] = grid.opened()
+    pinned = json.dumps({"c": state.place.conversation, "r": "s1.1", "v": 1})
+    view = {"callback_id": "round", "blocks": [{"type": "input", "block_id": "q1.pick"}], "private_metadata": pinned}
+    form = {"type": "view_submission", "user": {"id": grid.ana.id}, "team": gamma.json(), "view": view}
+
+    async def load(_: str) -> None:
+        raise NewerState("this conversation holds what this version can not read")
+
+    monkeypatch.setattr(grid.store, "load", load)
+    with pytest.raises(NewerState):
+        await grid.rig.intake.take(form)
 
 
 async def test_in_a_shared_channel_the_installation_says_whose_an_event_is(grid: Talk) -> None:
