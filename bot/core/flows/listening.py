@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bot.core.capture import quote
 from bot.core.events import MessageReceived
 from bot.core.flows import (
     answering,
@@ -42,7 +43,7 @@ def message(turn: Turn, event: MessageReceived) -> None:
         voices.heard(turn, event)
         return
     if event.summons:
-        threads.summoned(turn, event, event.ref)
+        threads.summoned(turn, event, event.ref.model_copy(update={"quote": quote(event.ref.quote)}))
         return
     if event.forwarded is not None and event.album is None:
         event = event.model_copy(update={"album": "forwarded"})  # several forwards in a row are one act (b26)
