@@ -9,6 +9,7 @@ from bot.core.flows import (
     between,
     commands,
     confirming,
+    disputing,
     gathering,
     grace,
     idle,
@@ -88,6 +89,11 @@ def _belongs(turn: Turn, event: MessageReceived) -> None:
         unreadable.received(turn, utterance)
         return
     unreadable.readable(turn, event.person.id)
+    if not utterance.forwarded:
+        lettered = disputing.letter_of(turn, utterance)
+        if lettered is None:
+            return
+        utterance = lettered
     if not utterance.forwarded and (labels.pressed(turn, utterance) or numbered.heard(turn, utterance)):
         return
     if utterance.bound is None or not _to_its_intake(turn, utterance, *utterance.bound):
