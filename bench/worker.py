@@ -1,24 +1,29 @@
 """A process of its own: people talk over a database, when told to. Prints what it took as JSON.
 
-    python -m bench.worker DATABASE FIRST PEOPLE INTAKES
+    python -m bench.worker DATABASE FIRST PEOPLE INTAKES [WARM]
 
 `FIRST` is the number of the first person. It says `ready` when everything is loaded, and begins at a line on stdin.
+Before that each person goes through `WARM` intakes, of which nothing is counted. The garbage collector is set as by
+`askfirst serve`.
 """
 
 from __future__ import annotations
 
 import asyncio
 import functools
+import gc
 import itertools
 import json
 import re
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 
 from bench.histogram import Histogram
 from bench.talk import STEPS, Talker
 from bot.app import load_book
+from bot.cli import COLLECTED
 from bot.clock import SystemClock
 from bot.core.events import Envelope
 from bot.core.state import Conversation
@@ -35,7 +40,7 @@ def peak() -> float:
     return int(found[1]) / 1024
 
 
-async def work(database: str, first: int, people: int, intakes: int) -> None:
+async def work(database: str, first: int, people: int, intakes: int, warm: int = 0) -> None:
     book = load_book(load_settings(config=None))
     decide = functools.partial(step, book=book)
     states: dict[str, Conversation] = {}
@@ -49,20 +54,23 @@ async def work(database: str, first: int, people: int, intakes: int) -> None:
     ids = itertools.count(first * 1_000_000 + 1)
     runner = Runner(store, watched, SystemClock(), lambda: f"{next(ids):010d}")
     store.listen(runner.bell.ring)
-    talkers = [Talker(first + n, intakes, states.__getitem__) for n in range(people)]
+    talkers = [Talker(first + n, warm + intakes, states.__getitem__) for n in range(people)]
+    talks = [talker.events() for talker in talkers]
     latencies = Histogram()
 
-    async def one(talker: Talker) -> None:
-        for envelope in talker.events():
+    async def one(envelopes: Iterable[Envelope], latencies: Histogram) -> None:
+        for envelope in envelopes:
             begun = time.perf_counter()
             await runner.handle(envelope)
             latencies.record(time.perf_counter() - begun)
 
+    await asyncio.gather(*(one(itertools.islice(talk, warm * STEPS), Histogram()) for talk in talks))
+    gc.freeze()
     sys.stdout.write("ready\n")
     sys.stdout.flush()
     await asyncio.to_thread(sys.stdin.readline)
     started, spent = time.perf_counter(), time.process_time()
-    await asyncio.gather(*(one(talker) for talker in talkers))
+    await asyncio.gather(*(one(talk, latencies) for talk in talks))
     taken, spent = time.perf_counter() - started, time.process_time() - spent
     await store.close()
     if not all(talker.done() for talker in talkers):
@@ -79,4 +87,5 @@ async def work(database: str, first: int, people: int, intakes: int) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(work(sys.argv[1], *map(int, sys.argv[2:5])))
+    gc.set_threshold(*COLLECTED)
+    asyncio.run(work(sys.argv[1], *map(int, sys.argv[2:6])))

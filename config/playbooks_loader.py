@@ -18,7 +18,7 @@ One file is one playbook:
         field: search.years            # the empty field that it fills (RD-5)
         changes: search protocol       # the document that changes with the answer (RD-5)
         stakes: critical               # or minor (the default)
-        known:                         # what a request may already say; see bot/core/stated.py
+        known:                         # what a request may already say; see bot/core/stated
           A: [papers from the last 5 years]
           as_said: ["papers|studies published? since {year}"]
         known_from_phases: [2]         # settled by a file of that phase

@@ -8,12 +8,12 @@ from typing import Any
 
 from storage.copy import FEW, Shape, Values, next_portion, shapes
 from storage.postgres_errors import DATABASE, unavailable
-from storage.postgres_link import connect, end
+from storage.postgres_link import PATIENTLY, connect, end
 from storage.postgres_url import target
 
-READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+READ = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {PATIENTLY}"
 # Locked for others: a worker that starts meanwhile waits, and writes into the filled database.
-WRITE = "BEGIN; SET LOCAL synchronous_commit = on; LOCK TABLE conversation IN EXCLUSIVE MODE"
+WRITE = f"BEGIN; {PATIENTLY}; SET LOCAL synchronous_commit = on; LOCK TABLE conversation IN EXCLUSIVE MODE"
 
 
 async def analyze(connection: Any) -> None:
@@ -63,11 +63,11 @@ class _Postgres:
 async def opened(url: str, *, writing: bool) -> AsyncIterator[_Postgres]:
     where = target(url)
     try:
-        connection = await connect(where)
+        connection = await connect(where, patient=True)
     except DATABASE as error:
         raise unavailable(error, where.name) from error
     try:
-        await connection.execute((WRITE if writing else READ) + "; SET LOCAL statement_timeout = 0")
+        await connection.execute(WRITE if writing else READ)
         yield _Postgres(connection)
     except DATABASE as error:
         raise unavailable(error, where.name) from error

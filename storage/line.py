@@ -6,6 +6,8 @@ done now and then, and at each claim while there is a crowd.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 EVERY = 16  # claims
 FRONT = 1000  # rows looked at: some ten milliseconds, where all of them are lined up
 
@@ -13,6 +15,7 @@ FRONT = 1000  # rows looked at: some ten milliseconds, where all of them are lin
 class Line:
     def __init__(self) -> None:
         self._claims = 0
+        self._first = 0
 
     def look(self) -> bool:
         """Whether this claim is one of those."""
@@ -26,3 +29,8 @@ class Line:
         """So many were lined up."""
         if rows:
             self._claims = 0
+
+    def in_turn(self, platforms: Sequence[str]) -> Sequence[str]:
+        """Each is the first one in its turn: where one has a crowd, the others are not left without room."""
+        self._first = (self._first + 1) % max(1, len(platforms))
+        return [*platforms[self._first :], *platforms[: self._first]]

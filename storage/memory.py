@@ -11,7 +11,7 @@ from copy import deepcopy
 from datetime import datetime, timedelta
 from typing import Any
 
-from bot.core.codec import decode_effect, decode_envelope, decode_state
+from bot.core.codec import decode_effect, decode_envelope, decode_shown, decode_state
 from bot.core.effects import Message
 from bot.core.events import Envelope
 from bot.core.state import Conversation
@@ -117,7 +117,7 @@ class MemoryStore:
             for row in self._open().outbox.values()
             if row["conversation"] == text(conversation) and row["message"] == text(message)
         ]
-        return decode_effect(max(found, key=lambda row: row["row"])["effect"]).message if found else None
+        return decode_shown(max(found, key=lambda row: row["row"])["effect"]) if found else None
 
     async def drawings(self, conversation: str, message: str) -> Sequence[Message]:
         found = [
@@ -125,7 +125,8 @@ class MemoryStore:
             for row in self._open().outbox.values()
             if row["conversation"] == text(conversation) and row["message"] == text(message)
         ]
-        return [decode_effect(row["effect"]).message for row in sorted(found, key=lambda row: row["row"])]
+        drawn = [decode_shown(row["effect"]) for row in sorted(found, key=lambda row: row["row"])]
+        return [shown for shown in drawn if shown is not None]
 
     async def conversation_of(self, session: str) -> str | None:
         row = self._open().session.get(text(session))

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 import asyncpg
 
-from bot.core.codec import decode_effect, decode_envelope, decode_state
+from bot.core.codec import decode_effect, decode_envelope, decode_shown, decode_state
 from bot.core.effects import Message
 from bot.core.events import Envelope
 from bot.core.state import Conversation
@@ -36,6 +36,8 @@ from storage.postgres_writer import Writer
 from storage.queries import Row
 from storage.records import Ring, Snapshot
 from storage.rows import (
+    NOT_READABLE,
+    UNREADABLE,
     asking,
     asking_count,
     beginning,
@@ -53,7 +55,6 @@ from storage.values import micros, moment, text
 
 TRIES = 4  # at a question while connections are lost
 PAUSE = 0.1  # seconds, doubled each time
-UNREADABLE = timedelta(seconds=5)  # until somebody else may try a row that this version can not read
 
 T = TypeVar("T")
 
@@ -123,11 +124,11 @@ class PostgresStore:
 
     async def shown(self, conversation: str, message: str) -> Message | None:
         row = await self._one("shown", conversation=text(conversation), message=text(message))
-        return None if row is None else decode_effect(row["effect"]).message
+        return None if row is None else decode_shown(row["effect"])
 
     async def drawings(self, conversation: str, message: str) -> Sequence[Message]:
         found = await self._rows("drawings", conversation=text(conversation), message=text(message))
-        return [decode_effect(row["effect"]).message for row in found]
+        return [shown for row in found if (shown := decode_shown(row["effect"])) is not None]
 
     async def conversation_of(self, session: str) -> str | None:
         row = await self._one("conversation_of", session=text(session))
@@ -184,7 +185,7 @@ class PostgresStore:
             return outbox_row({**row, "card_message": None if posted is None else posted["message"]}, decode_effect)
         except ValueError as error:
             report("row_not_readable", error, row=row["row"])
-            await self.retry_at(row["row"], now + UNREADABLE, "this version can not read it")
+            await self.retry_at(row["row"], now + UNREADABLE, NOT_READABLE)
             return None
 
     async def extend(self, rows: Sequence[int], until: datetime) -> None:

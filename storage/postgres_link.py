@@ -26,6 +26,11 @@ SERVER = {
 # nothing in it must not read it whole when it has grown.
 KEYS = {"enable_seqscan": "off"}
 
+# And of those for work that is as long as the database is large, or waits for whoever reads what it gives out: a
+# migration, a copy, an export. Behind a pooler it can be said of one transaction only, after its BEGIN.
+PATIENT = {"statement_timeout": "0", "idle_in_transaction_session_timeout": "0"}
+PATIENTLY = "; ".join(f"SET LOCAL {name} = {value}" for name, value in PATIENT.items())
+
 
 def options(target: Target, settings: Mapping[str, str] | None = None, **more: Any) -> dict[str, Any]:
     made: dict[str, Any] = {"dsn": target.dsn, "command_timeout": COMMAND, "timeout": CONNECT, **more}
@@ -36,8 +41,13 @@ def options(target: Target, settings: Mapping[str, str] | None = None, **more: A
     return made
 
 
-async def connect(target: Target) -> Any:
-    return await asyncpg.connect(**options(target))
+async def connect(target: Target, *, patient: bool = False) -> Any:
+    made = options(target)
+    if patient:
+        made["command_timeout"] = None
+        if not target.pgbouncer:
+            made["server_settings"].update(PATIENT)
+    return await asyncpg.connect(**made)
 
 
 async def end(connection: Any) -> None:

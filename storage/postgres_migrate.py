@@ -14,7 +14,7 @@ from typing import Any
 from bot.ports import NewerDatabase, StoreUnavailable
 from storage.migrate import VERSION, alembic_config
 from storage.postgres_errors import DATABASE, unavailable
-from storage.postgres_link import connect, end
+from storage.postgres_link import PATIENTLY, connect, end
 from storage.postgres_url import Target
 
 ALONE = 0x61736B31  # the advisory lock of a migration; any number that nobody else uses ("ask1")
@@ -33,16 +33,14 @@ async def check(target: Target) -> str | None:
 
 async def upgrade(target: Target) -> str:
     """Create the tables, or bring them up to this program's version; gives back that version."""
-    async with _opened(target) as connection:
-        if await _version(connection, target) == VERSION:
-            return VERSION
-        script = None
-        await connection.execute("BEGIN; SET LOCAL lock_timeout = 0; SET LOCAL statement_timeout = 0")
+    if await check(target) == VERSION:
+        return VERSION
+    async with _opened(target, patient=True) as connection:
+        await connection.execute(f"BEGIN; SET LOCAL lock_timeout = 0; {PATIENTLY}")
         await connection.execute(f"SELECT pg_advisory_xact_lock({ALONE})")
         found = await _version(connection, target)  # somebody else may have been faster
         if found != VERSION:
-            script = statements(found)
-            await connection.execute(script)
+            await connection.execute(statements(found))
         await connection.execute("COMMIT")
     return VERSION
 
@@ -79,9 +77,9 @@ async def _version(connection: Any, target: Target) -> str | None:
 
 
 @asynccontextmanager
-async def _opened(target: Target) -> AsyncIterator[Any]:
+async def _opened(target: Target, *, patient: bool = False) -> AsyncIterator[Any]:
     try:
-        connection = await connect(target)
+        connection = await connect(target, patient=patient)
     except DATABASE as error:
         raise unavailable(error, target.name) from error
     try:

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from storage.postgres_errors import DATABASE, unavailable
-from storage.postgres_link import connect, end
+from storage.postgres_link import PATIENTLY, connect, end
 from storage.postgres_queries import statements
 from storage.postgres_url import Target
 from storage.queries import Row
@@ -16,7 +16,7 @@ from storage.reading import Reading
 PORTION = 500  # rows per answer and in memory
 # Of one session: a few rows. A cursor would take two turns for each, and `verify` asks four of them of every session.
 AT_ONCE = {"session", "chain_head", "session_clarifications", "session_history"}
-BEGIN = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL statement_timeout = 0"
+BEGIN = f"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; {PATIENTLY}"
 
 
 class PostgresSnapshot(Reading):
@@ -40,7 +40,7 @@ class PostgresSnapshot(Reading):
 @asynccontextmanager
 async def open_snapshot(target: Target) -> AsyncIterator[PostgresSnapshot]:
     try:
-        connection = await connect(target)
+        connection = await connect(target, patient=True)
     except DATABASE as error:
         raise unavailable(error, target.name) from error
     try:

@@ -58,6 +58,7 @@ class Writer:
         self._link = Link(target)
         self._begin: dict[int, str] = {}  # by connection: how its transactions begin
         self._ends = Ends()
+        self._lost = False  # of this wave: a connection, by which it may have been written
 
     async def run(self, commits: Sequence[Prepared]) -> list[Outcome]:
         """One outcome per commit; None when it is durable. Raises when the database can not be used."""
@@ -78,6 +79,7 @@ class Writer:
     # -- one wave: at most one commit of each place ----------------------------------------------------------------
 
     async def _wave(self, commits: list[Prepared]) -> list[Outcome]:
+        self._lost = False
         try:
             return await self._surely(commits)
         except (*GUILTY, *CROSSED):
@@ -108,10 +110,11 @@ class Writer:
             try:
                 connection = await self._link.get()
                 begin = await self._beginning(connection)
-                if attempt == 0 and await self._at_once(connection, commits):
+                if not self._lost and await self._at_once(connection, commits):
                     return [None] * len(commits)
-                return await self._together(connection, commits, begin, again=attempt > 0)
+                return await self._together(connection, commits, begin, again=self._lost)
             except LOST:
+                self._lost = True
                 self._link.drop()
                 if attempt + 1 == TRIES:
                     raise

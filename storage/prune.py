@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Any, TextIO
 
 from bot.core.effects import Audit
@@ -133,10 +134,7 @@ async def _one(
 ) -> None:
     sessions = [row["session"] for row in await link.run("sessions_of", conversation=conversation)]
     if archive is not None:
-        record = await _archived(store, link, conversation, revision, sessions)
-        archive.write(json.dumps(record, ensure_ascii=False) + "\n")
-        archive.flush()
-        os.fsync(archive.fileno())
+        _keep(await _archived(store, link, conversation, revision, sessions), archive)
     async with link.transaction() as kept:
         heads = {name: head for name in sessions if (head := await _head(link.run, name)) is not None}
         events = await link.run("remove_events", conversation=conversation)
@@ -155,6 +153,18 @@ async def _one(
     done.places += 1
     done.sessions += len(sessions)
     done.events += len(events)
+
+
+def _keep(record: dict[str, Any], archive: TextIO) -> None:
+    try:
+        archive.write(json.dumps(record, ensure_ascii=False) + "\n")
+        archive.flush()
+        os.fsync(archive.fileno())
+    except OSError as error:
+        raise StoreUnavailable(
+            f"the archive can not be written: {error.strerror}. What is not in it whole was not removed. Make room, "
+            "then run it again."
+        ) from None
 
 
 async def _archived(
@@ -249,12 +259,11 @@ async def _connected(url: str) -> AsyncIterator[_Link]:
         from storage.copy_postgres import analyze
         from storage.postgres_errors import DATABASE
         from storage.postgres_errors import unavailable as gone
-        from storage.postgres_link import connect, end
+        from storage.postgres_link import PATIENTLY, connect, end
         from storage.postgres_url import target
 
-        connection = await connect(target(url))
+        connection = await connect(target(url), patient=True)
         try:
-            await connection.execute("SET statement_timeout = 0")
 
             async def ask(name: str, **values: Any) -> list[dict[str, Any]]:
                 return await postgres_queries.rows(name, connection, **values)
@@ -262,7 +271,7 @@ async def _connected(url: str) -> AsyncIterator[_Link]:
             async def after() -> None:
                 await analyze(connection)
 
-            yield _Link(ask, connection.execute, "BEGIN; SET LOCAL synchronous_commit = on", after)
+            yield _Link(ask, connection.execute, f"BEGIN; {PATIENTLY}; SET LOCAL synchronous_commit = on", after)
         except DATABASE as error:
             raise gone(error, target(url).name) from error
         finally:
@@ -299,10 +308,21 @@ async def _connected(url: str) -> AsyncIterator[_Link]:
 
 
 def opened_archive(path: str) -> TextIO:
-    """The file to append to."""
+    """The file to append to. A line that was broken off (by a kill, or no room) spoils none of the later ones."""
     try:
-        return open(path, "a", encoding="utf-8", newline="\n")  # noqa: PTH123 - the caller closes it
+        broken = Path(path).is_file() and not _whole(path)
+        archive = open(path, "a", encoding="utf-8", newline="\n")  # noqa: PTH123, SIM115 - the caller closes it
     except OSError as error:
         raise StoreUnavailable(
             f"the archive {path} can not be written: {error.strerror}. Nothing was removed."
         ) from None
+    if broken:
+        archive.write("\n")
+    return archive
+
+
+def _whole(path: str) -> bool:
+    with open(path, "rb") as archive:  # noqa: PTH123
+        size = archive.seek(0, os.SEEK_END)
+        archive.seek(max(0, size - 1))
+        return archive.read() in (b"", b"\n")

@@ -161,6 +161,11 @@ def _plain_state(state: Conversation, known: Parts) -> Written | None:
     return written
 
 
+# A row that this version can not read is left to one that can, and holds up those of no other place.
+UNREADABLE = timedelta(seconds=5)  # until somebody may try it again
+NOT_READABLE = "this version can not read it"
+
+
 def outbox_row(row: Row, decode: Callable[[str], Say | Redraw]) -> OutboxRow:
     return OutboxRow(
         row=row["row"],

@@ -210,10 +210,11 @@ outbox = Table(
     Column("error", Words),
     Column("behind", Whole),  # the row of its place that was the last before it when it was passed over, and waits
     Index("outbox_waiting", "conversation", "row", sqlite_where=_WAITING, postgresql_where=_WAITING),
-    # With all that is asked of a row before it is taken: rows behind others are passed over without being read.
+    # With all that is asked of a row before it is taken: rows behind others are passed over without being read. By
+    # platform: a process reads none of those that another one serves.
     Index(
         "outbox_due",
-        *("ready_at", "row", "conversation", "platform", "lease_until"),
+        *("platform", "ready_at", "row", "conversation", "lease_until"),
         sqlite_where=_FREE,
         postgresql_where=_FREE,
     ),

@@ -15,10 +15,11 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from bot.core.codec import decode_effect, decode_envelope, decode_state
+from bot.core.codec import decode_effect, decode_envelope, decode_shown, decode_state
 from bot.core.effects import Message
 from bot.core.events import Envelope
 from bot.core.state import Conversation
+from bot.faults import report
 from bot.ports import Commit, DueTimer, DuplicateEvent, OutboxRow, Settle
 from storage.hot import Hot
 from storage.lane import Lane, open_lane
@@ -26,6 +27,8 @@ from storage.line import FRONT, Line
 from storage.queries import many, one, rows
 from storage.records import Ring, Snapshot
 from storage.rows import (
+    NOT_READABLE,
+    UNREADABLE,
     Row,
     asking,
     asking_count,
@@ -108,11 +111,11 @@ class SqliteStore:
 
     async def shown(self, conversation: str, message: str) -> Message | None:
         row = await self._read("shown", conversation=text(conversation), message=text(message))
-        return None if row is None else decode_effect(row["effect"]).message
+        return None if row is None else decode_shown(row["effect"])
 
     async def drawings(self, conversation: str, message: str) -> Sequence[Message]:
         found = await self._read_all("drawings", conversation=text(conversation), message=text(message))
-        return [decode_effect(row["effect"]).message for row in found]
+        return [shown for row in found if (shown := decode_shown(row["effect"])) is not None]
 
     async def conversation_of(self, session: str) -> str | None:
         row = await self._read("conversation_of", session=text(session))
@@ -157,20 +160,35 @@ class SqliteStore:
     async def claim(
         self, now: datetime, limit: int, lease: timedelta, platforms: Sequence[str] | None = None
     ) -> Sequence[OutboxRow]:
-        values = {**looking(now, lease, limit), "platforms": listed(platforms)}
+        values = looking(now, lease, limit)
 
         def change(connection: sqlite3.Connection) -> list[Row]:
-            taken = rows("claim", connection, **values)
+            asked = [row["platform"] for row in rows("waiting_on", connection)] if platforms is None else platforms
+            names = self._line.in_turn([text(name) for name in asked])
+            taken: list[Row] = []
+            for name in names:
+                if len(taken) < limit:
+                    taken += rows("claim", connection, **{**values, "limit": limit - len(taken)}, platform=name)
             if self._line.look():
-                self._line.found(len(rows("line_up", connection, **values, front=FRONT)))
+                lined_up = (rows("line_up", connection, **values, front=FRONT, platform=name) for name in names)
+                self._line.found(sum(map(len, lined_up)))
             for row in taken:
                 place = {"conversation": row["conversation"], "card": row["card"]}
                 posted = one("card_message", connection, **place) if row["kind"] == "redraw" else None
                 row["card_message"] = None if posted is None else posted["message"]
             return taken
 
-        taken: list[Row] = await self._writer.ask(change)
-        return [outbox_row(row, decode_effect) for row in sorted(taken, key=lambda row: row["row"])]
+        taken = sorted(await self._writer.ask(change), key=lambda row: row["row"])
+        return [row for row in [await self._readable(row, now) for row in taken] if row is not None]
+
+    async def _readable(self, row: Row, now: datetime) -> OutboxRow | None:
+        """None for a row that a newer version of the program has left: one that can read it is to send it."""
+        try:
+            return outbox_row(row, decode_effect)
+        except ValueError as error:
+            report("row_not_readable", error, row=row["row"])
+            await self.retry_at(row["row"], now + UNREADABLE, NOT_READABLE)
+            return None
 
     async def extend(self, rows: Sequence[int], until: datetime) -> None:
         end = micros(until)

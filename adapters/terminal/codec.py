@@ -28,6 +28,7 @@ CODES = {
     "wrong_type": "a key has a value of another type than it must have; the message names it",
     "nothing_said": "a key that is needed is missing; the message names it",
     "several_acts": "the line asks for more than one of text, press, edit and delete",
+    "unreadable": "what is stored of the conversation can not be read here; nothing of the line was stored",
     "internal": "our mistake; nothing of the line was stored, and the log says where it happened",
 }
 

@@ -22,6 +22,7 @@ from rich.console import Console
 from adapters.terminal.board import Board
 from adapters.terminal.chat import Chat, Parts
 from adapters.terminal.codec import Line, Press, Shown
+from bot.core.codec import UnreadableState
 from bot.faults import report
 from bot.outbox import TransportBroken
 from bot.ports import StoreUnavailable
@@ -116,7 +117,7 @@ async def _talk(chat: Chat, board: Board, session: PromptSession[str | Pressed],
 async def _take(chat: Chat, board: Board, line: Line) -> None:
     try:
         await chat.take(line, await chat.name(line))
-    except (TransportBroken, StoreUnavailable):
+    except (TransportBroken, StoreUnavailable, UnreadableState):
         raise
     except Exception as error:  # noqa: BLE001 - one line's failure must not end the chat
         report("line_failed", error)

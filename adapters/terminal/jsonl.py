@@ -44,6 +44,7 @@ from adapters.terminal.codec import (
     message_line,
     read_line,
 )
+from bot.core.codec import UnreadableState
 from bot.faults import report
 from bot.outbox import TransportBroken
 from bot.ports import StoreUnavailable
@@ -170,6 +171,8 @@ async def _line(chat: Chat, writer: Writer, raw: bytes) -> BadLine | None:
             handled = await chat.take(line, line_id)
     except (TransportBroken, StoreUnavailable):
         raise
+    except UnreadableState as error:
+        return BadLine("unreadable", f"{line_id}: {error}")
     except Exception as error:  # noqa: BLE001 - one line's failure must not end the others
         report("line_failed", error, line=line_id)
         return BadLine("internal", f"our mistake on {line_id}: nothing of it was stored; the log says where")

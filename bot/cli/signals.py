@@ -107,7 +107,7 @@ def _open(state: Conversation | None, name: str) -> Session:
 
 
 def _score(running: Program, session: Session) -> dict[str, Any]:
-    found = score(session, running.book.playbooks, running.book.phrases)
+    found = score(session, running.book.playbooks, running.book.phrases, running.book.times)
     number = spec_of(session).phase
     return {
         "session": session.id,

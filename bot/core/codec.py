@@ -15,7 +15,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from bot.core.effects import Redraw, Say
+from bot.core.effects import Message, Redraw, Say
 from bot.core.events import Envelope
 from bot.core.model import Model
 from bot.core.passed_on import as_data, holds_unknown, read
@@ -153,11 +153,16 @@ def _known(stored: str | dict[str, Any]) -> Conversation:
     try:
         return read(stored)
     except ValidationError as error:
-        where = sorted({".".join(map(str, problem["loc"])) for problem in error.errors(include_input=False)})
         raise NewerState(
-            f"this conversation holds what this version can not read ({', '.join(where)[:200]}). "
+            f"this conversation holds what this version can not read ({_where(error)}). "
             "It was left as it is. Upgrade askfirst, or start the version that wrote it."
         ) from None
+
+
+def _where(error: ValidationError) -> str:
+    """The fields, without what is in them: those may be people's words."""
+    fields = sorted({".".join(map(str, problem["loc"])) for problem in error.errors(include_input=False)})
+    return ", ".join(fields)[:200]
 
 
 def encode_envelope(envelope: Envelope) -> str:
@@ -165,8 +170,17 @@ def encode_envelope(envelope: Envelope) -> str:
 
 
 def decode_envelope(text: str) -> Envelope:
-    """What a newer version has noted of the event, and this one's adapter would not have, is left out."""
-    return Envelope.model_validate_json(text, extra="ignore")
+    """What a newer version has noted of the event, and this one's adapter would not have, is left out.
+
+    A kind of event that only that one has is refused: what follows from it is not known here.
+    """
+    try:
+        return Envelope.model_validate_json(text, extra="ignore")
+    except ValidationError as error:
+        raise NewerState(
+            f"an event of this conversation holds what this version can not read ({_where(error)}). "
+            "It was left as it is. Upgrade askfirst, or start the version that wrote it."
+        ) from None
 
 
 def encode_effect(effect: Say | Redraw) -> str:
@@ -175,3 +189,11 @@ def encode_effect(effect: Say | Redraw) -> str:
 
 def decode_effect(text: str) -> Say | Redraw:
     return _OUT.validate_json(text)
+
+
+def decode_shown(text: str) -> Message | None:
+    """What of a message is known here, for a look at what people see; it is never sent. None: it can not be read."""
+    try:
+        return _OUT.validate_json(text, extra="ignore").message
+    except ValidationError:
+        return None

@@ -21,9 +21,12 @@ def read(written: str | Mapping[str, Any]) -> Conversation:
         state = Conversation.model_validate_json(written, extra="allow")
     else:
         state = Conversation.model_validate(written, extra="allow")
-    for value, _ in values_within(state, None):
+    within = [value for value, _ in values_within(state, None)]
+    if not any(map(unknown, within)):
+        without_unknown(state)  # or it would be written the long way for as long as it is remembered
+    for value in within:
         if value is not state and not unknown(value):
-            without_unknown(value)  # or it would be written the long way for the rest of its life
+            without_unknown(value)
     return state
 
 

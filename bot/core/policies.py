@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field
 
 from bot.core.model import Model
 
@@ -70,6 +72,8 @@ AGENT = Policy(
 )
 
 POLICIES = {policy.name: policy for policy in (SPEC, PLAYBOOK, EXCHANGE, PACKET, AGENT)}
+# In a state: one by a policy that only a newer program has is refused as a whole, not found out about in mid-step.
+PolicyName = Annotated[str, Field(pattern=f"^({'|'.join(POLICIES)})$")]
 
 Answerers = Literal["requester", "participants", "listed", "anyone"]
 

@@ -131,6 +131,58 @@ def speaks_of_it(words: str, spec: Spec, book: PhraseBook) -> bool:
     )
 
 
+class Side(NamedTuple):
+    """An item that a text puts in or out, as written, and the part of the text that does."""
+
+    field: str
+    item: str
+    words: str
+
+
+def sides(words: str, book: PhraseBook) -> Iterator[Side]:
+    """What a text says is in or out, and nothing else."""
+    if not may_hold(words, _phrases_of_sides(book)):
+        return
+    said = _reasoned(_plain(words), book)[0]
+    for part in re.split(r"[;\n]|(?<=\w)[.!。]\s|,(?!\d)| and ", said):
+        found = _wanted(part.strip(" ."), book) if part.strip(" .") else None
+        if found is not None and found.field in _LISTS and not found.problem:
+            yield Side(found.field, found.to, part.strip())
+
+
+def _phrases_of_sides(book: PhraseBook) -> tuple[str, ...]:
+    names = (name.replace(" ", "_") for field in _LISTS for name in book.lists[_NAMES[field]])
+    return (*book.lists["scope_drop"], *book.lists["scope_add"], *names)
+
+
+_BETWEEN = regex(r"[\s,.;:!?()\"“”„«»、。，；：！？]+")
+
+
+def may_hold(text: str, phrases: tuple[str, ...]) -> bool:
+    """Whether one of the phrases may stand in a text: an exact and quick "no", nearly always."""
+    words, parts = _needed(phrases)
+    where = text.casefold()
+    return not words.isdisjoint(_BETWEEN.split(where)) or (
+        not where.isascii() and any(part in where for part in parts)
+    )
+
+
+@lru_cache(maxsize=4)
+def _needed(phrases: tuple[str, ...]) -> tuple[frozenset[str], tuple[str, ...]]:
+    """Of each phrase a word without which it can not stand there; of scripts without blanks what is in a row."""
+    words: set[str] = set()
+    parts: set[str] = set()
+    for phrase in phrases:
+        sure = [t.strip(":") for t in phrase.split(" ") if not t.endswith("?") and not t.startswith("{")]
+        for word in max(sure, key=lambda token: min(map(len, token.split("|")))).split("|"):
+            longest = max(word.casefold().replace("_", " ").split(" "), key=len)
+            if any("\u3040" <= sign <= "\u9fff" for sign in longest):
+                parts.add(longest)
+            else:
+                words.add(longest)
+    return frozenset(words), tuple(parts)
+
+
 # -- one part ----------------------------------------------------------------------------------------------------
 
 
@@ -142,7 +194,7 @@ def _wanted(part: str, book: PhraseBook) -> Wanted | None:
     for field in _LISTS:
         hit = _named(book.lists[_NAMES[field]]).search(part)
         if hit is not None:
-            if part.endswith("?") or _unsettled(part[: hit.start()], book):
+            if part.endswith("?") or unsettled(part[: hit.start()], book):
                 return Wanted(field, "", _NOT_PLAIN)
             words = part[hit.end() :].strip(' .:="“”')
             if not words and (verbs := _by_verb(part, book)) is not None:  # "exchanges are out of scope"
@@ -166,7 +218,7 @@ def _by_verb(part: str, book: PhraseBook) -> Wanted | None:
     if len(found) > 1:
         return Wanted(field, "", _TWO_WAYS)
     what = hit.what.strip(' .:="“”')
-    if part.endswith("?") or _unsettled(hit.lead, book) or _unsettled(what, book):
+    if part.endswith("?") or unsettled(hit.lead, book) or unsettled(what, book):
         return Wanted(field, "", _NOT_PLAIN)
     named = len(what) == 1 or bool(_opened(what, book))  # "it" names nothing
     return Wanted(field, what, "" if named else f"say what is {SCOPE_FIELDS[field]}", asks=True)
@@ -178,7 +230,7 @@ def _around(clause: str, book: PhraseBook) -> Wanted | None:
     if len(found) != 1 or clause.endswith("?"):
         return None
     field, hit = found[0]
-    if "," not in hit.what or _unsettled(hit.lead, book) or _unsettled(hit.what, book):
+    if "," not in hit.what or unsettled(hit.lead, book) or unsettled(hit.what, book):
         return None
     return Wanted(field, "; ".join(p.strip() for p in hit.what.split(",")), asks=True)
 
@@ -248,7 +300,7 @@ def _opened(words: str, book: PhraseBook) -> str:
     return ""
 
 
-def _unsettled(words: str, book: PhraseBook) -> bool:
+def unsettled(words: str, book: PhraseBook) -> bool:
     """Words that keep what is beside them from being a change: "maybe", "do not", "if"."""
     if not words.strip():
         return False
@@ -269,7 +321,7 @@ def _counted(part: str, book: PhraseBook) -> Wanted | None:
     for field, name in _NAMES.items():
         if field in _LISTS or _named(book.lists[name]).search(part) is None:
             continue
-        if _unsettled(part, book) or part.endswith("?"):
+        if unsettled(part, book) or part.endswith("?"):
             return Wanted(field, "", _NOT_PLAIN)
         return _number(field, part)
     return None
@@ -327,13 +379,13 @@ def _reasoned(text: str, book: PhraseBook) -> tuple[str, str]:
 
 @lru_cache(maxsize=4)
 def _cut(words: Sequence[str]) -> re.Pattern[str]:
-    return re.compile(rf"[,;:、，]?\s*(?:{_any_of(words)})[ :、，]*", re.IGNORECASE)
+    return re.compile(rf"[,;:、，]?\s*(?:{any_of(words)})[ :、，]*", re.IGNORECASE)
 
 
 @lru_cache(maxsize=4)
 def _begins(words: Sequence[str]) -> re.Pattern[str]:
     plain = [word for word in words if not word.startswith(", ")]
-    return re.compile(rf"\W*(?:{_any_of(plain)})[\s:,、，]*", re.IGNORECASE)
+    return re.compile(rf"\W*(?:{any_of(plain)})[\s:,、，]*", re.IGNORECASE)
 
 
 @lru_cache(maxsize=4)
@@ -347,7 +399,7 @@ def _cut_after(words: Sequence[str]) -> re.Pattern[str]:
 # -- patterns of the data ----------------------------------------------------------------------------------------
 
 
-def _any_of(words: Iterable[str]) -> str:
+def any_of(words: Iterable[str]) -> str:
     return "|".join(_word(word) for word in sorted(words, key=len, reverse=True))
 
 
@@ -363,7 +415,7 @@ def _word(word: str) -> str:
 
 @lru_cache(maxsize=16)
 def _named(words: Sequence[str]) -> re.Pattern[str]:
-    return re.compile(rf"(?:{_any_of(words)})[ :=]*", re.IGNORECASE)
+    return re.compile(rf"(?:{any_of(words)})[ :=]*", re.IGNORECASE)
 
 
 def _nouns(book: PhraseBook) -> tuple[str, ...]:
@@ -372,7 +424,7 @@ def _nouns(book: PhraseBook) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4)
 def _tail(nouns: Sequence[str]) -> re.Pattern[str]:
-    counted = rf"(?:{_any_of(nouns)})[ :=]+(?:to |is |are )?(?:\d{{1,3}}|{'|'.join(NUMBERS)})"
+    counted = rf"(?:{any_of(nouns)})[ :=]+(?:to |is |are )?(?:\d{{1,3}}|{'|'.join(NUMBERS)})"
     return re.compile(rf"[;\n,][^\S\n]*(?:and )?({counted})[\s.]*$", re.IGNORECASE)
 
 
@@ -396,7 +448,7 @@ def _phrase(phrase: str) -> re.Pattern[str]:
             gap = r"[^\w.!?。]{0,3}" if at + 1 < len(tokens) else ""
             made += gap
             continue
-        piece = "(?:" + _any_of(bare.split("|")) + r")[^\w.!?。]{0,3}"
+        piece = "(?:" + any_of(bare.split("|")) + r")[^\w.!?。]{0,3}"
         made += f"(?:{piece})?" if optional else piece
     begins = "^" if tokens[0].startswith(WHAT) else ""
     return re.compile(rf"{begins}{made}\W*$", re.IGNORECASE)

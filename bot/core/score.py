@@ -7,20 +7,20 @@ not count, nor what has been asked about before, nor a minor one that was passed
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 
+from bot.core.contradictions import KIND, contradictions
 from bot.core.model import Model
+from bot.core.moments.words import TimeWords
 from bot.core.own_words import coded, own_words
-from bot.core.patterns import regex
 from bot.core.playbook import Entry, Playbook
 from bot.core.replies.phrases import PhraseBook
-from bot.core.scope import BOUNDARY, INPUTS, OUT, SURFACES, boundary, count_in, inputs
-from bot.core.slots import Held, answered, held, in_play, rounds_of, spec_of
-from bot.core.spec import ESCALATE_AT, PAUSE_AT, SIGNALS_BANK, Signal, brief
+from bot.core.scope import BOUNDARY, INPUTS, OUT, boundary, count_in, inputs
+from bot.core.slots import answered, held, in_play, rounds_of, spec_of
+from bot.core.spec import ESCALATE_AT, PAUSE_AT, PHASES, SIGNALS_BANK, Signal, brief
 from bot.core.state import Session
-from bot.core.words import contains, first_of, fold
+from bot.core.words import all_of, first_of, fold
 
 # Every kind of signal, with its level in the protocol. A pack's `spec/signals` playbook may set other stakes.
 LEVELS: Final[Mapping[str, Literal["critical", "minor"]]] = {
@@ -58,7 +58,7 @@ class Score(Model):
         return "pause" if self.points >= PAUSE_AT else "go"
 
 
-def score(session: Session, playbooks: Mapping[str, Playbook], phrases: PhraseBook) -> Score:
+def score(session: Session, playbooks: Mapping[str, Playbook], phrases: PhraseBook, times: TimeWords) -> Score:
     """The present phase's score. What a question on the table asks about does not count (RD-7)."""
     spec = spec_of(session)
     bank = playbooks.get(f"spec/phase-{spec.phase}")
@@ -68,12 +68,14 @@ def score(session: Session, playbooks: Mapping[str, Playbook], phrases: PhraseBo
         levels |= {e.question.id: e.question.stakes for e in kinds.entries if e.question.id in levels}
     entries = in_play(bank, spec.working_tier) if bank is not None else ()
     found: dict[str, Signal] = {}
-    for signal in (*_detected(session, entries, phrases.signs), *spec.signals):
+    differing = _contradictions(session, playbooks, phrases, times)
+    for signal in (*_detected(session, entries, phrases.signs), *differing, *spec.signals):
         found.setdefault(signal.id, signal.model_copy(update={"level": levels[signal.kind]}))
     table = session.round.open_items if session.stage.kind == "asking" and session.round is not None else ()
     open_round = {i.question.id for i in table} | {i.question.field for i in table}
     noted = {note.signal.id for note in spec.ambiguity_notes}
     asked = {i.question.id for r in rounds_of(session, spec.phase, whole=True) for i in r.items}
+    settled = {i.question.id for r in session.rounds for i in r.items if i.question.id.startswith(f"{KIND}:")}
     carried = {point.text for point in spec.open_points}
     kept = tuple(
         s
@@ -81,7 +83,7 @@ def score(session: Session, playbooks: Mapping[str, Playbook], phrases: PhraseBo
         if s.id not in noted
         and (s.said not in carried or s.field in INPUTS)
         and not {s.id, s.question, s.field} & (open_round - {""})
-        and s.id not in asked
+        and s.id not in asked | settled  # which of two places holds is asked once, in whichever phase
     )
     return Score(signals=kept)
 
@@ -135,7 +137,7 @@ def _missing(session: Session, entries: Sequence[Entry], _signs: Signs) -> Itera
 def _vague(session: Session, _entries: Sequence[Entry], signs: Signs) -> Iterator[Signal]:
     """Words for an amount without a number, where the amount matters (minor 1)."""
     for name, where, words in _texts(session):
-        found = [w for w in signs["vague"] if contains(words, w)]
+        found = all_of(words, signs["vague"])
         if found and count_in(words) is None:
             listed = ", ".join(f"“{w}”" for w in found)
             said = f"{where}: {listed} {'is no number' if len(found) == 1 else 'are no numbers'}"
@@ -181,47 +183,15 @@ def _parity(session: Session, _entries: Sequence[Entry], signs: Signs) -> Iterat
             return
 
 
-def _contradictions(session: Session, entries: Sequence[Entry], _signs: Signs) -> Iterator[Signal]:
-    """An answer that can not hold together with what is decided elsewhere (critical 4)."""
-    fields = held(session)
-    spec = spec_of(session)
-    mine = answered(session, spec.phase)
-    for entry in entries:
-        item = mine[entry.question.id].item if entry.question.id in mine else None
-        if item is None or item.answer is None or item.answer.chosen is None:
-            continue
-        for rule in entry.against.get(item.answer.chosen, ()):
-            field, _, value = rule.partition("=")
-            other = fields.get(field)
-            if other is not None and other.value == value and other.item is not item:
-                yield _against(item.question.topic, fields[entry.question.field], other, rule)
-    lock = spec.lock
-    if not lock.locked:
-        return
-    for question, (item, _) in mine.items():
-        said = " ".join(filter(None, (item.answer.text, item.answer.note))) if item.answer else ""
-        words = own_words(said).own.strip()
-        number = _surfaces_in(words)
-        if number is not None and number != lock.surface_count and item.question.field != SURFACES:
-            scope = Held(str(lock.surface_count), f"{lock.surface_count} surfaces", "the locked scope")
-            present = Held(str(number), f"“{words}”", item.clarification or "")
-            yield _against(item.question.topic, present, scope, f"{question}.surfaces")
-
-
-_SURFACE_COUNT = regex(r"\b(\d{1,2}|\w+) (?:surfaces?|screens?|pages?)\b", re.IGNORECASE)
-
-
-def _surfaces_in(words: str) -> int | None:
-    hit = _SURFACE_COUNT.search(words)
-    return count_in(hit[1]) if hit else None
-
-
-def _against(topic: str, one: Held, other: Held, rule: str) -> Signal:
-    said = f"{topic}: {one.words} does not fit {other.words}, decided before ({other.source})"
-    fill = {"one": one.words, "other": other.words, "source": other.source}
-    return _signal(
-        "contradiction", rule, said, f"{one.source} against {other.source}", question="contradiction", fill=fill
-    )
+def _contradictions(
+    session: Session, playbooks: Mapping[str, Playbook], phrases: PhraseBook, times: TimeWords
+) -> Iterator[Signal]:
+    """Approved decisions that can not hold together, with both places (critical 4)."""
+    tier = spec_of(session).working_tier
+    banks = {p.number: in_play(bank, tier) for p in PHASES if (bank := playbooks.get(p.bank)) is not None}
+    for one in contradictions(session, banks, phrases, times):
+        said = f"{one.topic}: {one.one} does not fit {one.other}, decided before ({one.source})"
+        yield _signal(KIND, one.name, said, one.evidence, question=KIND, fill=one.fill())
 
 
 def _hearsay(session: Session, _entries: Sequence[Entry], signs: Signs) -> Iterator[Signal]:
@@ -265,7 +235,6 @@ def _design_gap(session: Session, _entries: Sequence[Entry], signs: Signs) -> It
 Detector = Callable[[Session, Sequence[Entry], Signs], Iterator[Signal]]
 DETECTORS: Final[tuple[Detector, ...]] = (
     _missing,
-    _contradictions,
     _hearsay,
     _vague,
     _generic,

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
+
+from pydantic import Field
 
 from bot.core.model import Model, PersonId
 from bot.core.patterns import regex
@@ -73,6 +75,12 @@ SCOPE_FIELDS: Final[Mapping[str, str]] = {
 }
 
 
+# What these lists know. A state of a newer program, whose lists are longer, is refused as a whole (`PolicyName`).
+TierNumber = Annotated[int, Field(ge=min(TIERS), le=max(TIERS))]
+PhaseNumber = Annotated[int, Field(ge=FIRST, le=LAST)]
+ScopeField = Annotated[str, Field(pattern=f"^({'|'.join(SCOPE_FIELDS)})$")]
+
+
 def phase(number: int) -> Phase:
     return PHASES[number - 1]
 
@@ -84,8 +92,8 @@ def tier_words(tier: int) -> str:
 class Change(Model):
     """A deliberate change of the locked scope (SC-3). `was` and `to` are exported as `from` and `to`."""
 
-    at_phase: int
-    field: str
+    at_phase: PhaseNumber
+    field: ScopeField
     was: str
     to: str
     rationale: str
@@ -100,7 +108,7 @@ class Lock(Model):
     """What the specification covers. `locked_at` None = not locked yet."""
 
     locked_at: datetime | None = None
-    complexity_tier: int = USUAL_TIER
+    complexity_tier: TierNumber = USUAL_TIER
     scope_summary: str = ""
     in_scope: tuple[str, ...] = ()
     out_of_scope: tuple[str, ...] = ()
@@ -189,7 +197,7 @@ class Run(Model):
     `since` is the number of the session's first round in the present run.
     """
 
-    phase: int
+    phase: PhaseNumber
     status: Literal["started", "completed"] = "started"
     run: int = 1
     since: int = 1
@@ -215,9 +223,9 @@ class Spec(Model):
     """What stands beside the rounds of a specification."""
 
     name: str
-    tier: int | None = None
+    tier: TierNumber | None = None
     tier_at: datetime | None = None  # when a person's /tier set it; None = an answer did
-    phase: int = FIRST
+    phase: PhaseNumber = FIRST
     runs: tuple[Run, ...] = ()
     lock: Lock = Lock()
     parent: str | None = None

@@ -19,8 +19,9 @@ def plural(count: int, noun: str) -> str:
     return f"{count} {noun}" + ("" if count == 1 else "s")
 
 
-def name_of(number: int) -> str:
-    return f"phase {number}, {phase(number).name}"
+def name_of(number: int, *, first: bool = False) -> str:
+    """ "phase 3, PRD"; `first`: it begins a sentence."""
+    return f"{'P' if first else 'p'}hase {number}, {phase(number).name}"
 
 
 def of_seven(number: int) -> str:

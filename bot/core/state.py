@@ -18,7 +18,7 @@ from pydantic import Field
 
 from bot.core.events import Forwarded, MessageReceived
 from bot.core.model import Answer, Material, MessageRef, Model, Person, PersonId, Place, Question, Status
-from bot.core.policies import Settings
+from bot.core.policies import PolicyName, Settings
 from bot.core.replies.reading import Proposal, Reading
 from bot.core.spec import Change, Signal, Spec
 
@@ -229,7 +229,7 @@ class Session(Model):
     requester: Person
     request: Request
     pack: str
-    policy: str = "playbook"
+    policy: PolicyName = "playbook"
     workflow: str | None = None
     routed_by: str | None = None
     routed_ref: MessageRef | None = None

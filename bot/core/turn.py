@@ -35,6 +35,7 @@ from bot.core.events import ButtonPressed, Envelope, Forwarded, MessageEdited, M
 from bot.core.model import Material, MessageRef, Person
 from bot.core.policies import POLICIES, Policy, Settings
 from bot.core.replies import read_reply
+from bot.core.replies.message import Dated
 from bot.core.replies.reading import Reading, Slot
 from bot.core.replies.written import Written, written
 from bot.core.routing import Pack, Verdict, route
@@ -120,14 +121,20 @@ class Turn:
         return made
 
     def reading(
-        self, text: str, slots: tuple[Slot, ...], *, decoded: bool = False, attached: bool = False
+        self,
+        text: str,
+        slots: tuple[Slot, ...],
+        dated: Dated | None = None,
+        *,
+        decoded: bool = False,
+        attached: bool = False,
     ) -> Reading:
         """What words mean for some questions. More than one flow asks it of the same; they are read once."""
         asked = (text, decoded, attached, slots)
         found = next((reading for before, reading in self._read if before == asked), None)
         if found is None:
             said = self.written(text, decoded=decoded)
-            found = read_reply(said, slots, self.book.phrases, attached=attached)
+            found = read_reply(said, slots, self.book.phrases, attached=attached, dated=dated)
             self._read.append((asked, found))
         return found
 

@@ -95,6 +95,12 @@ def first_of(text: str, phrases: Iterable[str]) -> str | None:
     return next((phrase for phrase in phrases if _stands_in(where, _folded(phrase))), None)
 
 
+def all_of(text: str, phrases: Iterable[str]) -> list[str]:
+    """Those of the phrases that stand in the text as whole words."""
+    where = fold(text)
+    return [phrase for phrase in phrases if _stands_in(where, _folded(phrase))]
+
+
 def begins(folded: str, phrases: Iterable[str]) -> bool:
     """Whether a folded text begins with one of the phrases, as whole words."""
     return any(

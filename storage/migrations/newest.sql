@@ -179,8 +179,6 @@ CREATE INDEX outbox_posted ON outbox (platform, kind, state) WHERE kind = 'say' 
 
 CREATE INDEX outbox_taken ON outbox (lease_until) WHERE state = 'waiting' AND lease_until IS NOT NULL;
 
-CREATE INDEX outbox_due ON outbox (ready_at, "row", conversation, platform, lease_until) WHERE state = 'waiting' AND behind IS NULL;
-
 CREATE INDEX outbox_behind ON outbox (behind) WHERE behind IS NOT NULL;
 
 CREATE INDEX timer_soon ON timer (set_at) WHERE at - set_at BETWEEN 0 AND 600000000;
@@ -190,3 +188,5 @@ BEGIN UPDATE outbox SET behind = NULL WHERE behind = OLD.row; END;
 
 CREATE TRIGGER outbox_removed AFTER DELETE ON outbox WHEN OLD.state = 'waiting'
 BEGIN UPDATE outbox SET behind = NULL WHERE behind = OLD.row; END;
+
+CREATE INDEX outbox_due ON outbox (platform, ready_at, "row", conversation, lease_until) WHERE state = 'waiting' AND behind IS NULL;

@@ -1,9 +1,21 @@
 -- The outbox and the timers between commits.
 -- Only the oldest waiting row of a conversation is ever given out, so messages keep their order.
 
+-- name: waiting_on
+-- The platforms of which something waits, each found by one look at the index.
+WITH RECURSIVE named (platform) AS (
+    SELECT min(platform) FROM outbox WHERE state = 'waiting' AND behind IS NULL
+    UNION ALL
+    SELECT (
+        SELECT min(further.platform) FROM outbox AS further
+        WHERE further.state = 'waiting' AND further.behind IS NULL AND further.platform > named.platform
+    )
+    FROM named WHERE named.platform IS NOT NULL
+)
+SELECT platform FROM named WHERE platform IS NOT NULL;
+
 -- name: claim
--- The rows come in no order. :platforms is a list of names with a space around each, or NULL for all; `replace` finds
--- a name in it exactly, in both databases.
+-- Of one platform: what another process is to send is not looked at. The rows come in no order.
 -- Walked in the order in which rows come due, until there are enough: those put off in a long outage are not looked at.
 -- What lies beyond :jumped was written under a clock that has been set back since, and would wait until it comes again.
 -- A row that is claimed once more was on its way already, and nobody knows how that ended: it counts as a try.
@@ -13,12 +25,9 @@ WHERE row IN (
     SELECT due.row FROM (
         SELECT row, ready_at FROM (
             SELECT waiting.row, waiting.ready_at FROM outbox AS waiting
-            WHERE waiting.state = 'waiting' AND waiting.behind IS NULL AND waiting.ready_at <= :now
+            WHERE waiting.state = 'waiting' AND waiting.behind IS NULL AND waiting.platform = :platform
+                AND waiting.ready_at <= :now
                 AND (coalesce(waiting.lease_until, 0) <= :now OR waiting.lease_until > :jumped)
-                AND (
-                    CAST(:platforms AS TEXT) IS NULL
-                    OR replace(CAST(:platforms AS TEXT), ' ' || waiting.platform || ' ', '') <> CAST(:platforms AS TEXT)
-                )
                 AND waiting.row = (
                     SELECT min(earlier.row) FROM outbox AS earlier
                     WHERE earlier.conversation = waiting.conversation AND earlier.state = 'waiting'
@@ -29,12 +38,9 @@ WHERE row IN (
         UNION ALL
         SELECT row, ready_at FROM (
             SELECT waiting.row, waiting.ready_at FROM outbox AS waiting
-            WHERE waiting.state = 'waiting' AND waiting.behind IS NULL AND waiting.ready_at > :jumped
+            WHERE waiting.state = 'waiting' AND waiting.behind IS NULL AND waiting.platform = :platform
+                AND waiting.ready_at > :jumped
                 AND (coalesce(waiting.lease_until, 0) <= :now OR waiting.lease_until > :jumped)
-                AND (
-                    CAST(:platforms AS TEXT) IS NULL
-                    OR replace(CAST(:platforms AS TEXT), ' ' || waiting.platform || ' ', '') <> CAST(:platforms AS TEXT)
-                )
                 AND waiting.row = (
                     SELECT min(earlier.row) FROM outbox AS earlier
                     WHERE earlier.conversation = waiting.conversation AND earlier.state = 'waiting'
@@ -50,9 +56,9 @@ RETURNING
     row, conversation, platform, kind, card, effect, created_at, attempts;
 
 -- name: line_up
--- Of the first :front rows that are due, those that stand behind another one of their place are told so, and are read
--- no more until that one has gone (triggers of `outbox`, storage/schema.py). Otherwise each look would pass over them
--- one by one: thousands, where a place was put off in a long outage.
+-- Of the first :front rows of a platform that are due, those that stand behind another one of their place are told so,
+-- and are read no more until that one has gone (triggers of `outbox`, storage/schema.py). Otherwise each look would pass
+-- over them one by one: thousands, where a place was put off in a long outage.
 UPDATE outbox
 SET behind = (
     SELECT max(earlier.row) FROM outbox AS earlier
@@ -61,11 +67,8 @@ SET behind = (
 WHERE row IN (
     SELECT front.row FROM (
         SELECT waiting.row, waiting.conversation FROM outbox AS waiting
-        WHERE waiting.state = 'waiting' AND waiting.behind IS NULL AND waiting.ready_at <= :now
-            AND (
-                CAST(:platforms AS TEXT) IS NULL
-                OR replace(CAST(:platforms AS TEXT), ' ' || waiting.platform || ' ', '') <> CAST(:platforms AS TEXT)
-            )
+        WHERE waiting.state = 'waiting' AND waiting.behind IS NULL AND waiting.platform = :platform
+            AND waiting.ready_at <= :now
         ORDER BY waiting.ready_at, waiting.row
         LIMIT :front
     ) AS front
@@ -108,25 +111,40 @@ WHERE row = :row AND state = 'waiting'
 RETURNING row;
 
 -- name: next_due^
--- The first that is free by the order in which rows come due; of those that somebody has, all: they are few. No row is
--- looked at where there is no platform.
+-- :platforms is a list of names with a space around each, or NULL for all; `replace` finds a name in it exactly, in both
+-- databases. `named` as in `waiting_on`; `served`, those asked for (by an equation: of one PostgreSQL's planner expects a
+-- row, and of anything else a hundred). The first of each that is free, by the order in which rows come due; of those
+-- that somebody has, all: they are few.
 -- CASE instead of max(a, b): PostgreSQL calls that greatest(a, b).
+WITH RECURSIVE named (platform) AS (
+    SELECT min(platform) FROM outbox WHERE state = 'waiting' AND behind IS NULL
+    UNION ALL
+    SELECT (
+        SELECT min(further.platform) FROM outbox AS further
+        WHERE further.state = 'waiting' AND further.behind IS NULL AND further.platform > named.platform
+    )
+    FROM named WHERE named.platform IS NOT NULL
+),
+served (platform) AS (
+    SELECT platform FROM named
+    WHERE platform IS NOT NULL AND 1 = CASE
+        WHEN CAST(:platforms AS TEXT) IS NULL THEN 1
+        WHEN replace(CAST(:platforms AS TEXT), ' ' || platform || ' ', '') <> CAST(:platforms AS TEXT) THEN 1
+    END
+)
 SELECT min(at) AS at FROM (
-    SELECT at FROM (
-        SELECT waiting.ready_at AS at FROM outbox AS waiting
-        WHERE waiting.state = 'waiting' AND waiting.behind IS NULL AND waiting.lease_until IS NULL
-            AND (CAST(:platforms AS TEXT) IS NULL OR CAST(:platforms AS TEXT) <> '')
-            AND (
-                CAST(:platforms AS TEXT) IS NULL
-                OR replace(CAST(:platforms AS TEXT), ' ' || waiting.platform || ' ', '') <> CAST(:platforms AS TEXT)
-            )
+    SELECT (
+        SELECT waiting.ready_at FROM outbox AS waiting
+        WHERE waiting.state = 'waiting' AND waiting.behind IS NULL AND waiting.platform = served.platform
+            AND waiting.lease_until IS NULL
             AND waiting.row = (
                 SELECT min(earlier.row) FROM outbox AS earlier
                 WHERE earlier.conversation = waiting.conversation AND earlier.state = 'waiting'
             )
         ORDER BY waiting.ready_at
         LIMIT 1
-    ) AS first
+    ) AS at
+    FROM served
     UNION ALL
     SELECT min(CASE
         WHEN waiting.lease_until > waiting.ready_at THEN waiting.lease_until ELSE waiting.ready_at

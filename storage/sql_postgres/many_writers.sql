@@ -47,39 +47,56 @@ ORDER BY +row DESC
 LIMIT 1;
 
 -- name: claim
--- As in storage/sql/outbox.sql; rows that another worker is taking at this moment are passed over. MATERIALIZED: the
--- look must happen once, or more rows than `limit` could be locked.
-WITH ready AS MATERIALIZED (
-    SELECT waiting.row, waiting.ready_at FROM outbox AS waiting
-    WHERE waiting.state = 'waiting' AND waiting.behind IS NULL AND waiting.ready_at <= :now
-        AND (coalesce(waiting.lease_until, 0) <= :now OR waiting.lease_until > :jumped)
-        AND (
-            CAST(:platforms AS TEXT) IS NULL
-            OR replace(CAST(:platforms AS TEXT), ' ' || waiting.platform || ' ', '') <> CAST(:platforms AS TEXT)
-        )
-        AND waiting.row = (
-            SELECT min(earlier.row) FROM outbox AS earlier
-            WHERE earlier.conversation = waiting.conversation AND earlier.state = 'waiting'
-        )
-    ORDER BY waiting.ready_at, waiting.row
-    LIMIT CAST(:limit AS BIGINT)
-    FOR NO KEY UPDATE OF waiting SKIP LOCKED
+-- As in storage/sql/outbox.sql, and of all platforms that are asked for at once (:platforms, `named` and `served` as in
+-- `next_due`). Rows that another worker is taking at this moment are passed over. MATERIALIZED: the look must happen
+-- once, or more rows of a platform than `limit` could be locked.
+WITH RECURSIVE named (platform) AS (
+    SELECT min(platform) FROM outbox WHERE state = 'waiting' AND behind IS NULL
+    UNION ALL
+    SELECT (
+        SELECT min(further.platform) FROM outbox AS further
+        WHERE further.state = 'waiting' AND further.behind IS NULL AND further.platform > named.platform
+    )
+    FROM named WHERE named.platform IS NOT NULL
+),
+served (platform) AS MATERIALIZED (
+    SELECT platform FROM named
+    WHERE platform IS NOT NULL AND 1 = CASE
+        WHEN CAST(:platforms AS TEXT) IS NULL THEN 1
+        WHEN replace(CAST(:platforms AS TEXT), ' ' || platform || ' ', '') <> CAST(:platforms AS TEXT) THEN 1
+    END
+),
+ready AS MATERIALIZED (
+    SELECT first.row, first.ready_at FROM served
+    CROSS JOIN LATERAL (
+        SELECT waiting.row, waiting.ready_at FROM outbox AS waiting
+        WHERE waiting.state = 'waiting' AND waiting.behind IS NULL AND waiting.platform = served.platform
+            AND waiting.ready_at <= :now
+            AND (coalesce(waiting.lease_until, 0) <= :now OR waiting.lease_until > :jumped)
+            AND waiting.row = (
+                SELECT min(earlier.row) FROM outbox AS earlier
+                WHERE earlier.conversation = waiting.conversation AND earlier.state = 'waiting'
+            )
+        ORDER BY waiting.ready_at, waiting.row
+        LIMIT CAST(:limit AS BIGINT)
+        FOR NO KEY UPDATE OF waiting SKIP LOCKED
+    ) AS first
 ),
 beyond AS MATERIALIZED (
-    SELECT waiting.row, waiting.ready_at FROM outbox AS waiting
-    WHERE waiting.state = 'waiting' AND waiting.behind IS NULL AND waiting.ready_at > :jumped
-        AND (coalesce(waiting.lease_until, 0) <= :now OR waiting.lease_until > :jumped)
-        AND (
-            CAST(:platforms AS TEXT) IS NULL
-            OR replace(CAST(:platforms AS TEXT), ' ' || waiting.platform || ' ', '') <> CAST(:platforms AS TEXT)
-        )
-        AND waiting.row = (
-            SELECT min(earlier.row) FROM outbox AS earlier
-            WHERE earlier.conversation = waiting.conversation AND earlier.state = 'waiting'
-        )
-    ORDER BY waiting.ready_at, waiting.row
-    LIMIT CAST(:limit AS BIGINT)
-    FOR NO KEY UPDATE OF waiting SKIP LOCKED
+    SELECT first.row, first.ready_at FROM served
+    CROSS JOIN LATERAL (
+        SELECT waiting.row, waiting.ready_at FROM outbox AS waiting
+        WHERE waiting.state = 'waiting' AND waiting.behind IS NULL AND waiting.platform = served.platform
+            AND waiting.ready_at > :jumped
+            AND (coalesce(waiting.lease_until, 0) <= :now OR waiting.lease_until > :jumped)
+            AND waiting.row = (
+                SELECT min(earlier.row) FROM outbox AS earlier
+                WHERE earlier.conversation = waiting.conversation AND earlier.state = 'waiting'
+            )
+        ORDER BY waiting.ready_at, waiting.row
+        LIMIT CAST(:limit AS BIGINT)
+        FOR NO KEY UPDATE OF waiting SKIP LOCKED
+    ) AS first
 ),
 free AS MATERIALIZED (
     SELECT due.row FROM (SELECT row, ready_at FROM ready UNION ALL SELECT row, ready_at FROM beyond) AS due
@@ -97,15 +114,31 @@ RETURNING
 -- name: line_up
 -- As in storage/sql/outbox.sql. Each row goes behind the one just before it, which is locked until then, so that it can
 -- not leave unseen: whoever settles it waits, and its trigger finds the row behind. Nothing is waited for here.
-WITH front AS MATERIALIZED (
-    SELECT waiting.row, waiting.conversation FROM outbox AS waiting
-    WHERE waiting.state = 'waiting' AND waiting.behind IS NULL AND waiting.ready_at <= :now
-        AND (
-            CAST(:platforms AS TEXT) IS NULL
-            OR replace(CAST(:platforms AS TEXT), ' ' || waiting.platform || ' ', '') <> CAST(:platforms AS TEXT)
-        )
-    ORDER BY waiting.ready_at, waiting.row
-    LIMIT CAST(:front AS BIGINT)
+WITH RECURSIVE named (platform) AS (
+    SELECT min(platform) FROM outbox WHERE state = 'waiting' AND behind IS NULL
+    UNION ALL
+    SELECT (
+        SELECT min(further.platform) FROM outbox AS further
+        WHERE further.state = 'waiting' AND further.behind IS NULL AND further.platform > named.platform
+    )
+    FROM named WHERE named.platform IS NOT NULL
+),
+served (platform) AS MATERIALIZED (
+    SELECT platform FROM named
+    WHERE platform IS NOT NULL AND 1 = CASE
+        WHEN CAST(:platforms AS TEXT) IS NULL THEN 1
+        WHEN replace(CAST(:platforms AS TEXT), ' ' || platform || ' ', '') <> CAST(:platforms AS TEXT) THEN 1
+    END
+),
+front AS MATERIALIZED (
+    SELECT first.row, first.conversation FROM served
+    CROSS JOIN LATERAL (
+        SELECT waiting.row, waiting.conversation FROM outbox AS waiting
+        WHERE waiting.state = 'waiting' AND waiting.behind IS NULL AND waiting.platform = served.platform
+            AND waiting.ready_at <= :now
+        ORDER BY waiting.ready_at, waiting.row
+        LIMIT CAST(:front AS BIGINT)
+    ) AS first
 ),
 line AS MATERIALIZED (
     SELECT front.row, (

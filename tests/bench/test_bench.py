@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import subprocess
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,8 +14,11 @@ from bench import __main__ as bench
 from bench.figure import Figure, Goal, interleaved, table
 from bench.grown import build
 from bench.histogram import Histogram
+from bench.postgres import ended, go, worker
 from bench.replies import LONGEST, NASTY
 from bench.start import ASKFIRST
+from bench.talk import STEPS
+from storage.migrate import upgrade
 
 NAMES = [
     "replies_per_s",
@@ -93,6 +98,21 @@ def test_a_grown_database_is_one_that_the_program_could_have_written(tmp_path: P
         done = subprocess.run([ASKFIRST, *command, "--db", path], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         assert said in done.stdout
+
+
+def test_a_worker_is_warm_when_it_is_ready_and_counts_what_comes_then(tmp_path: Path) -> None:
+    path = tmp_path / "askfirst.db"
+    upgrade(path)
+
+    def events() -> int:
+        with closing(sqlite3.connect(path)) as connection:
+            return int(connection.execute("SELECT count(*) FROM event").fetchone()[0])
+
+    process = worker(str(path), 0, people=2, intakes=2, warm=1)
+    assert events() == 2 * STEPS
+    [process] = go([process])
+    assert ended(process)["steps"] == 2 * 2 * STEPS
+    assert events() == 3 * 2 * STEPS
 
 
 def test_rounds_take_turns_and_the_median_counts() -> None:

@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
-from bot.core.codec import decode_state, encode_state, json_of
+from bot.core.codec import NewerState, decode_state, encode_state, json_of
 from bot.core.events import Envelope
 from bot.core.model import Model, unknown
-from bot.core.passed_on import as_data, values_within
-from bot.core.state import Conversation, Item, Round, Session
+from bot.core.passed_on import as_data, holds_unknown, values_within
+from bot.core.state import SCHEMA, Conversation, Item, Round, Session
 from bot.core.step import Step
 from bot.runner import Decide
+from tests.core.spec.talk import DISCOVERED, SpecTalk
 from tests.transcripts.conftest import core
 from tests.transcripts.play import check, stages_of
 from tests.transcripts.script import read
@@ -42,9 +43,17 @@ def known(data: Any) -> Any:
 def lasting(state: Conversation) -> dict[Any, Model]:
     """What is the same thing before and after a step, however much of it has changed."""
     found: dict[Any, Model] = {"conversation": state}
+    if state.gathering is not None:
+        found["gathering", state.gathering.event.ref.id] = state.gathering
     for value, _ in values_within(state, None):
         if isinstance(value, Session | Round):
             found[value.id] = value
+        if isinstance(value, Session):
+            found["request", value.id] = value.request
+            if value.reminded is not None:
+                found["reminded", value.id] = value.reminded
+            if value.spec is not None and value.spec.lock.locked:
+                found["lock", value.id] = value.spec.lock
         if isinstance(value, Round):
             found.update({(value.id, item.number): item for item in value.items if isinstance(item, Item)})
     return found
@@ -71,6 +80,51 @@ def beside(decide: Decide) -> Decide:
         return step
 
     return decided
+
+
+def unheard_of(path: str, value: object) -> dict[str, Any]:
+    """A specification with a locked scope and a change of it; in one place there is what a newer version knows."""
+    talk = SpecTalk()
+    talk.ana(*DISCOVERED, "/tier 1 because there is an API as well")
+    assert talk.state is not None
+    assert decode_state(encode_state(talk.state)) == talk.state
+    data = as_data(talk.state)
+    *way, last = path.split(".")
+    part: Any = data
+    for name in way:
+        part = part[int(name) if name.isdigit() else name]
+    assert last in part
+    part[last] = value
+    return data
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("sessions.0.policy", "interview"),
+        ("sessions.0.spec.tier", 4),
+        ("sessions.0.spec.phase", 8),
+        ("sessions.0.spec.runs.0.phase", 0),
+        ("sessions.0.spec.lock.complexity_tier", 4),
+        ("sessions.0.spec.lock.changes.0.field", "budget"),
+        ("sessions.0.stage.kind", "dreaming"),
+        ("sessions.0.rounds.0.items.0.status", "postponed"),
+    ],
+)
+def test_a_kind_that_only_a_newer_version_knows_is_refused_as_a_whole(path: str, value: object) -> None:
+    """It is looked up in a table in the middle of a step; the event would be taken, and answer nothing."""
+    with pytest.raises(NewerState, match=path.rpartition(".")[0].replace(".", r"\.")):
+        decode_state(json_of(unheard_of(path, value)))
+
+
+def test_a_state_of_an_older_form_is_written_the_short_way() -> None:
+    talk = SpecTalk()
+    talk.ana(*DISCOVERED)
+    assert talk.state is not None
+    data = {**as_data(talk.state), "schema_version": SCHEMA - 1}
+    assert not holds_unknown(decode_state(json_of(data)))
+    data["sessions"][0]["requester"]["next_mood"] = "curious"
+    assert holds_unknown(decode_state(json_of(data)))
 
 
 @pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda path: path.stem)

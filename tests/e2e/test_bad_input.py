@@ -193,6 +193,30 @@ def test_odd_names_are_names(tmp_path: Path) -> None:
         assert (tmp_path / name).is_file()
 
 
+KIND = 'UPDATE event SET envelope = replace(envelope, \'"kind":"message"\', \'"kind":"dreamt"\')'
+FORM = "UPDATE conversation SET state = replace(state, '\"schema_version\":', '\"schema_version\":9')"
+
+
+@pytest.mark.parametrize(("sql", "commands"), [(KIND, ("replay",)), (FORM, ("replay", "export --format spec"))])
+def test_what_a_newer_program_has_stored(sql: str, commands: tuple[str, ...], tmp_path: Path) -> None:
+    """b38: its words say what to do; nothing that people have said is in them."""
+    database = tmp_path / "a.db"
+    chat(database)
+    with closing(sqlite3.connect(database)) as raw, raw:
+        raw.execute(sql)
+        [(session,)] = raw.execute("SELECT session FROM session")
+    for command in commands:
+        option = ("--session",) if command.startswith("export") else ()
+        ran = askfirst(*command.split(), *option, session, "--db", database)
+        plainly_refused(ran, "can not read" if sql == KIND else "stored in form 92", "Upgrade askfirst")
+        assert "abstract" not in ran.err
+    if sql == FORM:
+        ran = hello("--db", database)
+        [said] = ran.lines()
+        assert (ran.code, said["error"]["code"]) == (1, "unreadable")
+        assert "Upgrade askfirst" in said["error"]["message"]
+
+
 def test_a_database_that_another_program_writes_to(tmp_path: Path) -> None:
     path = tmp_path / "a.db"
     chat(path, [])

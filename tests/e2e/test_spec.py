@@ -189,7 +189,9 @@ def test_what_can_not_be_done_is_refused_with_the_reason_and_the_way_on(tmp_path
     assert "There is no tier “4”" in answers[1][1]
     assert "/tier 1 full, /tier 2 standard, /tier 3 incremental" in answers[1][1]
     assert "There is no phase “8”. The phases: 1 discovery" in answers[2][1]
-    assert answers[4] == ("refused", "Phase 2 can begin once the scope is locked in phase 1, discovery.")
+    waits = "Phase 2 can begin once the scope is locked in phase 1, discovery."
+    unclear = "Ambiguity score 2: Surfaces that it touches: “unclear” holds no one number. /continue asks about it."
+    assert answers[4] == ("refused", f"{waits}\n{unclear}")
     assert "That round is over. To change an answer of it, reply: change 1 to …" in answers[6][1]
     assert "Round 3 of 3" in answers[8][1]
     assert "Its three rounds are used up and something is still open; a fourth is not asked" in answers[10][1]

@@ -1,9 +1,10 @@
-"""Messages behind others of their place, on PostgreSQL: a row is never left behind one that has gone."""
+"""Messages behind others: of their place, on PostgreSQL, where none is left behind one that has gone; of a crowd."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import asyncpg
@@ -15,7 +16,7 @@ from storage.postgres_queries import rows, statements
 from storage.queries import numbered
 from storage.records import RecordStore
 from storage.values import micros
-from tests.storage.build import after, claim, commit, say, texts
+from tests.storage.build import LEASE, after, claim, commit, say, texts
 
 VALUES: dict[str, Any] = {"now": micros(after(1)), "platforms": None, "front": 10}
 
@@ -90,3 +91,19 @@ async def test_where_lining_up_fails_nothing_has_been_taken(
     monkeypatch.undo()
     [first] = await claim(store)
     assert (texts([first]), first.attempts) == (["one"], 0)
+
+
+async def test_a_crowd_on_one_platform_leaves_the_others_some_room(tmp_path: Path) -> None:
+    """In a file each platform is looked at alone, and there is no more room than for some of the crowd."""
+    store = await open_store(str(tmp_path / "askfirst.db"))
+    try:
+        for n in range(8):
+            await store.commit(commit(f"e{n}", 0, f"crowd:{n}", out=(say("one of many"),)))
+        await store.commit(commit("other", 0, "other:1", out=(say("the other"),)))
+        for platforms in (("crowd", "other"), None):
+            taken = [await store.claim(after(1), 2, LEASE, platforms) for _ in range(2)]
+            assert [len(rows) for rows in taken] == [2, 2]
+            assert "the other" in texts([row for rows in taken for row in rows])
+            await store.release(["crowd", "other"])
+    finally:
+        await store.close()

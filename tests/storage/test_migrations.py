@@ -172,6 +172,16 @@ def test_an_interrupted_upgrade_leaves_the_old_state(path: Path, monkeypatch: py
         ]
 
 
+def test_the_index_by_platform_can_be_taken_back(path: Path, tmp_path: Path) -> None:
+    before = tmp_path / "before.db"
+    at_version(before, "0006")
+    migrate.upgrade(path)
+    with migrate._ONE, migrate.connected(path) as connection:
+        command.downgrade(migrate.alembic_config(connection), "0006")
+    assert (schema_of(path), migrate.check(path)) == (schema_of(before), "0006")
+    assert migrate.upgrade(path) == migrate.VERSION
+
+
 def at_version(path: Path, version: str) -> None:
     with migrate._ONE, migrate.connected(path) as connection:
         command.upgrade(migrate.alembic_config(connection), version)

@@ -36,7 +36,6 @@ from tests.storage.build import (
     say,
     session_row,
     state,
-    texts,
 )
 
 Opens = Callable[..., Awaitable[PostgresStore]]
@@ -191,18 +190,6 @@ async def test_workers_never_claim_the_same_row_or_timer(opens: Opens) -> None:
     assert len(places) == len(set(places)) == 40
 
 
-async def test_a_row_of_a_newer_version_waits_for_it_and_holds_up_nobody_else(opens: Opens) -> None:
-    """b38: the old version leaves it alone; it is neither lost nor given up."""
-    a = await opens()
-    await a.commit(commit("e1", out=(say("new kind"),)))
-    await a.commit(commit("e2", 0, "terminal:other", out=(say("old kind"),)))
-    await raw(a.target.dsn, "UPDATE outbox SET effect = replace(effect, '\"kind\"', '\"sort\"') WHERE row = 1")
-    assert texts(await claim(a)) == ["old kind"]
-    assert await claim(a, after(4)) == []
-    await raw(a.target.dsn, "UPDATE outbox SET effect = replace(effect, '\"sort\"', '\"kind\"') WHERE row = 1")
-    assert texts(await claim(a, after(5))) == ["new kind"]
-
-
 # -- connections that are lost ---------------------------------------------------------------------------------------
 
 
@@ -252,6 +239,25 @@ async def test_a_commit_whose_answer_was_lost_is_acknowledged_once(opens: Opens,
     assert cuts.after == 0
     assert len([event async for event in events(a, "terminal:0")]) == 1
     assert await verify(a) == []
+
+
+async def test_nor_is_it_a_duplicate_where_somebody_was_in_the_way_of_the_second_look(
+    opens: Opens, cuts: type[Cut], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Then each of the batch is looked at alone, and the first try of all of them is still not forgotten."""
+    a, together = await opens(), Writer._together
+    cuts.after, crossed = 1, [asyncpg.DeadlockDetectedError("crossed")]
+
+    async def crossing(writer: Writer, *args: Any, **more: Any) -> Any:
+        if crossed:
+            raise crossed.pop()
+        return await together(writer, *args, **more)
+
+    monkeypatch.setattr(Writer, "_together", crossing)
+    await asyncio.gather(*(a.commit(commit(f"e{n}", 0, f"terminal:{n}")) for n in range(5)))
+    assert (cuts.after, crossed) == (0, [])
+    with pytest.raises(DuplicateEvent):
+        await a.commit(commit("e1", 0, "terminal:1", at=after(1)))
 
 
 async def test_a_commit_that_was_lost_on_the_way_is_made_again(opens: Opens, cuts: type[Cut]) -> None:

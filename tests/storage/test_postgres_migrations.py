@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import subprocess
 import sys
 from typing import Any
 
 import asyncpg
 import pytest
+from alembic import command
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.schema import CreateIndex, CreateTable
 
@@ -97,6 +99,18 @@ async def raw_script(url: str, script: str) -> None:
         await connection.execute(script)
     finally:
         await connection.close()
+
+
+async def test_the_index_by_platform_can_be_taken_back(url: str, postgres: PostgresServer) -> None:
+    before = await postgres.new_database()
+    await raw_script(before, postgres_migrate.statements(None, "0006"))
+    await upgrade(url)
+    config = migrate.alembic_config(None)
+    config.output_buffer = io.StringIO()
+    command.downgrade(config, "0007:0006", sql=True)
+    await raw_script(url, config.output_buffer.getvalue())
+    assert (await schema_of(url), await postgres_migrate.check(target(url))) == (await schema_of(before), "0006")
+    assert await upgrade(url) == migrate.VERSION
 
 
 async def test_an_empty_database_is_only_filled_when_asked_for(url: str) -> None:

@@ -254,6 +254,33 @@ async def test_an_archive_that_can_not_be_written_removes_nothing(tmp_path: Path
         opened_archive(str(tmp_path / "missing" / "archive.jsonl"))
 
 
+class Full(io.StringIO):
+    def write(self, written: str) -> int:
+        super().write(written[:100])
+        raise OSError(28, "No space left on device")
+
+
+async def test_an_archive_that_is_full_removes_nothing_and_is_told_of(store: RecordStore, url: str) -> None:
+    """It is not the database whose connection was lost."""
+    await talk(store, OLD, 0)
+    with pytest.raises(StoreUnavailable, match=r"^the archive can not be written: No space left on device\."):
+        await pruned(url, Full())
+    assert await verify(store) == []
+    assert await store.load(OLD) is not None
+    async with store.snapshot() as snapshot:
+        assert [row["session"] async for row in snapshot.sessions()] == [f"of {OLD}"]
+
+
+async def test_a_line_that_was_broken_off_spoils_no_other(store: RecordStore, url: str, archive: Path) -> None:
+    archive.write_text('{"conversation": "termi', "utf-8")
+    for place, day in ((OLD, 0), (NEW, 1)):
+        await talk(store, place, day)
+        with opened_archive(str(archive)) as written:
+            await pruned(url, written)
+    _, *lines = archive.read_text("utf-8").splitlines()
+    assert [json.loads(line)["conversation"] for line in lines] == [OLD, NEW]
+
+
 async def test_counting_removes_nothing(store: RecordStore, url: str) -> None:
     await talk(store, OLD, 0)
     assert (await prune(url, after(30 * DAY), after(100 * DAY), None, dry=True)).places == 1

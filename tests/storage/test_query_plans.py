@@ -14,16 +14,17 @@ from storage.migrate import upgrade
 from storage.queries import statements
 
 # What a part of the statement has found already: a few rows.
-FOUND = "SCAN (ready|beyond|due|front|first|soonest|open_rounds|clarified|CONSTANT ROW|always)"
+FOUND = "SCAN (named|served|ready|beyond|due|front|soonest|open_rounds|clarified|CONSTANT ROW|always)"
 
 # statement -> what may be scanned all the same, and why
 ALLOWED = {
     # of what was found: no more than the limit
     "claim": {"SCAN ready", "SCAN beyond", "SCAN due", "USE TEMP B-TREE FOR ORDER BY"},
     "line_up": {"SCAN front", "USE TEMP B-TREE FOR ORDER BY"},
+    "waiting_on": {"SCAN named"},  # what was found: the platforms
     "keep_withdrawn": {"SCAN CONSTANT ROW", "SCAN always"},  # one row that is always there
-    # the first by an index; what was found: four rows
-    "next_due": {"SCAN waiting USING INDEX outbox_due", "SCAN first", "SCAN timer", "SCAN soonest"},
+    # what was found: the platforms, and a row for each
+    "next_due": {"SCAN named", "SCAN served", "SCAN timer", "SCAN soonest"},
     "waiting": {"SCAN outbox"},  # by a partial index: only rows that wait
     # of what was found, and timers of the same microsecond
     "claim_timers": {"SCAN ready", "SCAN beyond", "SCAN due", "USE TEMP B-TREE FOR"},
@@ -72,22 +73,51 @@ def test_a_statement_goes_by_an_index(connection: sqlite3.Connection, name: str)
 
 
 def test_the_outbox_is_searched_among_waiting_rows_only(connection: sqlite3.Connection) -> None:
-    """And of those, what was put off in a long outage is not read."""
+    """And of those, what was put off in a long outage is not read, nor what another process is to send."""
     for name, index in (
-        ("claim", "SEARCH waiting USING INDEX outbox_due (ready_at<?)"),
-        ("claim", "SEARCH waiting USING INDEX outbox_due (ready_at>?)"),
+        ("claim", "SEARCH waiting USING INDEX outbox_due (platform=? AND ready_at<?)"),
+        ("claim", "SEARCH waiting USING INDEX outbox_due (platform=? AND ready_at>?)"),
         ("any_due", "SEARCH timer USING INDEX timer_soon (set_at>?)"),
         ("claim_timers", "SEARCH waiting USING INDEX timer_soon (set_at>?)"),
-        ("line_up", "SEARCH waiting USING INDEX outbox_due (ready_at<?)"),
-        ("next_due", "SCAN waiting USING INDEX outbox_due"),
+        ("line_up", "SEARCH waiting USING INDEX outbox_due (platform=? AND ready_at<?)"),
+        ("next_due", "SEARCH waiting USING INDEX outbox_due (platform=?)"),
         ("next_due", "SEARCH waiting USING INDEX outbox_taken"),
         ("release", "SEARCH outbox USING INDEX outbox_taken"),
         ("waiting", "outbox_"),
     ):
         sql = statements()[name].sql
-        values = dict.fromkeys(("now", "until", "jumped", "limit", "platforms", "front"), 1)
+        values = dict.fromkeys(("now", "until", "jumped", "limit", "platforms", "platform", "front"), 1)
         plan = [row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}", values)]
         assert any(index in step for step in plan), "\n".join(plan)
+
+
+@pytest.mark.parametrize("name", ["claim", "line_up", "next_due"])
+def test_what_waits_for_another_process_costs_a_look_nothing(connection: sqlite3.Connection, name: str) -> None:
+    """Counted in steps of SQLite's machine."""
+    values: dict[str, object] = dict.fromkeys(("now", "until", "jumped", "limit", "front"), 50)
+    counted: list[int] = []
+    try:
+        for count in (1, 3000):
+            connection.executemany(WAITS, [(f"away:{count}:{n}",) for n in range(count)])
+            counted.append(0)
+
+            def step() -> None:
+                counted[-1] += 1
+
+            connection.set_progress_handler(step, 10)
+            connection.execute(
+                statements()[name].sql, {**values, "platforms": " here ", "platform": "here"}
+            ).fetchall()
+            connection.set_progress_handler(None, 10)
+    finally:
+        connection.rollback()
+    assert counted[1] < 2 * counted[0] + 20, counted
+
+
+WAITS = """
+    INSERT INTO outbox (conversation, platform, kind, effect, created_at, ready_at)
+    VALUES (?, 'away', 'say', '', 1, 1)
+"""
 
 
 def test_messages_are_counted_from_the_index_alone(connection: sqlite3.Connection) -> None:

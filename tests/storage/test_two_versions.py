@@ -21,7 +21,7 @@ from bot.core.codec import (
 )
 from bot.core.model import Model
 from bot.core.state import SCHEMA, Conversation
-from bot.ports import StaleRevision
+from bot.ports import Settle, StaleRevision
 from bot.runner import Runner
 from bot.timers import Timers
 from storage import open_store
@@ -31,7 +31,7 @@ from tests.contracts.test_postgres_store import raw
 from tests.fakes.clock import START, ManualClock
 from tests.fakes.envelopes import said
 from tests.fakes.toy import toy
-from tests.storage.build import ROOM, claim, commit, say, state, texts
+from tests.storage.build import ROOM, after, claim, commit, say, state, texts, words
 
 Put = Callable[[str], Any]
 
@@ -84,8 +84,8 @@ async def test_any_worker_serves_what_the_newer_version_has_written(store: Recor
     with pytest.raises(StaleRevision):
         await store.commit(commit("e2", 1))
     runner = Runner(store, toy, ManualClock(auto=True))
-    for revision, words in enumerate(("1: B", "2: A"), start=3):
-        assert (await runner.handle(said(words, conversation=ROOM))).outcome == "accepted"
+    for revision, reply in enumerate(("1: B", "2: A"), start=3):
+        assert (await runner.handle(said(reply, conversation=ROOM))).outcome == "accepted"
         left = json.loads(await stored(store))
         assert (left["mood"], left["place"]["floor"], left["revision"]) == ("curious", 3, revision)
     again = await open_store(str(store.path) if isinstance(store, SqliteStore) else store.target.dsn)  # type: ignore[attr-defined]
@@ -227,6 +227,40 @@ def test_a_field_added_with_a_default_needs_no_new_form() -> None:
     raw_state = json.loads(encode_state(state(1, mark="x")))
     assert decode_state(json.dumps({k: v for k, v in raw_state.items() if k != "refused"})) == state(1)
     assert isinstance(decode_state(json.dumps(raw_state)), Conversation)
+
+
+async def effect_becomes(store: RecordStore, old: str, new: str) -> None:
+    """The first message waiting or sent is now one of the newer version's."""
+    if isinstance(store, SqliteStore):
+        change = "UPDATE outbox SET effect = replace(effect, ?, ?) WHERE row = 1"
+        await store._writer.ask(lambda connection: connection.execute(change, (old, new)))
+    else:
+        change = "UPDATE outbox SET effect = replace(effect, $1, $2) WHERE row = 1"
+        await raw(store.target.dsn, change, old, new)  # type: ignore[attr-defined]
+
+
+async def test_a_message_of_the_newer_version_waits_for_it_and_holds_up_nobody_else(store: RecordStore) -> None:
+    """b38: it is neither lost nor given up; after a step back to the older version, too."""
+    await store.commit(commit("e1", out=(say("new kind"),)))
+    await store.commit(commit("e2", 0, "terminal:other", out=(say("old kind"),)))
+    await effect_becomes(store, '"kind"', '"sort"')
+    assert texts(await claim(store)) == ["old kind"]
+    assert await claim(store, after(4)) == []
+    await effect_becomes(store, '"sort"', '"kind"')
+    assert texts(await claim(store, after(5))) == ["new kind"]
+
+
+async def test_what_is_known_of_a_message_that_is_shown_can_be_looked_at(store: RecordStore) -> None:
+    """A press on it names its button; what else the newer version has written there is not needed for that."""
+    await store.commit(commit("e1", out=(say("shown"),)))
+    [row] = await claim(store)
+    await store.settle(Settle(row.row, "m1"))
+    await effect_becomes(store, '{"text"', '{"mood":"curious","text"')
+    assert await store.shown(ROOM, "m1") == words("shown")
+    assert await store.drawings(ROOM, "m1") == [words("shown")]
+    await effect_becomes(store, '"style":"plain"', '"style":"glowing"')
+    assert await store.shown(ROOM, "m1") is None
+    assert await store.drawings(ROOM, "m1") == []
 
 
 async def test_the_older_version_goes_on_while_tables_are_added_to(postgres_url: str) -> None:

@@ -15,11 +15,13 @@ from bot.core.flows import (
     handover,
     injection,
     intake,
+    leaving,
     opening,
     putting_off,
     quoting,
     replying,
     threads,
+    undoing,
 )
 from bot.core.flows.asked_for import materials, request_in
 from bot.core.flows.uttered import Utterance
@@ -28,7 +30,7 @@ from bot.core.model import MessageRef
 from bot.core.moments.wish import Wish
 from bot.core.own_words import unquoted
 from bot.core.replies.reading import ItemReading, Proposal, Reading
-from bot.core.replies.wording import CANCEL
+from bot.core.replies.wording import CANCEL, ask_again
 from bot.core.routing import read_menu_answer, route
 from bot.core.state import Asking, Round, Session
 from bot.core.turn import Turn
@@ -72,7 +74,7 @@ def round_message(turn: Turn, session: Session, round_: Round, utterance: Uttera
         if wanted is not None and wanted.workflow is not None:  # a request of their own, not an answer (RT-10)
             named = wanted.workflow.replace("/", " / ")
             lead = (f"{session.requester.name}'s intake is open here. Pause it and start {named} with your message?",)
-            opening.offer_to_leave(turn, session, person, event.text, event.materials, ref, lead)
+            leaving.offer_to_leave(turn, session, person, event.text, event.materials, ref, lead)
             return
         turn.audit("access.answer_refused", session, person, round_, reason=refusal)
         turn.refuse(person, "may not answer here", refusal, session=session)
@@ -92,6 +94,10 @@ def round_message(turn: Turn, session: Session, round_: Round, utterance: Uttera
         names = ", ".join(material.name for material in event.materials)
         ref = ref.model_copy(update={"quote": f"{ref.quote} [{quote(names)}]"})
         reading = _with_files(reading, names)
+    unread = reading.kind in ("unparsed", "cancel", "needs_confirmation")
+    if unread and not event.materials and undoing.meant(turn, round_, event.text, person):
+        undoing.typed(turn, session, round_, person, ref, ends=reading.kind == "cancel")
+        return
     if _changed_subject(turn, session, round_, reading, event, ref):
         return
     if reading.kind == "put_off" and wish is not None:
@@ -134,22 +140,25 @@ def _reading(turn: Turn, session: Session, round_: Round, event: MessageReceived
     left = {k: v for k, v in stage.describing.items() if k != event.person.id} if isinstance(stage, Asking) else {}
     if reading.kind in ("answers", "accept_all", "accept_all_except") and reading.shaped:
         return reading
-    if reading.kind in ("question_back", "cancel", "put_off", "force_quit"):
-        return reading
     book, words = turn.book.phrases, unquoted(event.text)
+    own = ItemReading(key="other", text=words)
+    told = Proposal(kind="answers", answers={owed: own}, label="My answer")
+    timed = putting_off.dated(turn, words, replying.slot(owed, item.question, None))
+    if timed == "either":
+        return Reading(kind="needs_confirmation", proposals=(told, ask_again(words)))
+    if timed != "answer" and reading.kind in ("question_back", "cancel", "put_off", "force_quit"):
+        return reading
     if not words:  # somebody else's alone (AU-3)
         return reading
-    own = ItemReading(key="other", text=words)
     chatter = (
         pleasantry(words, book) or carries_on(words, book) or yes_or_no(words, book) or words.endswith(("?", "？"))
     )
     partly = words != "\n".join(event.text.splitlines()).strip()  # beside words of somebody else
     numbered = replying.read(turn, round_, f"{owed}: {words}", event.decoded)
-    told = Proposal(kind="answers", answers={owed: own}, label="My answer")
     orders = yes_or_no(words.rstrip(".!"), book) is None
     if orders and any(p.kind == "cancel" for p in (*reading.proposals, *numbered.proposals)):  # "delete", "stop"
         return Reading(kind="needs_confirmation", proposals=(told, CANCEL))
-    if chatter or partly or _undecided(numbered, owed):
+    if timed != "answer" and (chatter or partly or _undecided(numbered, owed)):
         return Reading(kind="needs_confirmation", proposals=(told,))
     turn.put(session, stage=Asking(describing=left))
     return Reading(kind="answers", answers={owed: own}, shaped=True)
@@ -311,7 +320,7 @@ def leaves(turn: Turn, session: Session, utterance: Utterance) -> bool:
             + (", with its questions open." if session.stage.kind == "asking" else "."),
             f"Leave it for now and start {named} with this message? Nothing is lost either way.",
         )
-        opening.offer_to_leave(turn, session, event.person, text, event.materials, ref, lead)
+        leaving.offer_to_leave(turn, session, event.person, text, event.materials, ref, lead)
         return True
     if verdict.other_bot:
         turn.ignore("meant for another bot")
@@ -358,14 +367,14 @@ def _changed_subject(
             f"I can't read an answer in that. Still open here: {len(round_.open_items)} of {len(round_.items)}.",
             f"It sounds like a request for {named}: start that with this message? The present one is kept.",
         )
-        opening.offer_to_leave(turn, session, event.person, event.text, event.materials, ref, lead)
+        leaving.offer_to_leave(turn, session, event.person, event.text, event.materials, ref, lead)
         return True
     if prose and turn.at - session.touched_at > IDLE and event.text.strip():
         lead = (
             f"{commands.name_of(session)} has been waiting for you since {session.touched_at:%d %B}.",
             "Go on with it, or start something new with this message?",
         )
-        opening.offer_to_leave(turn, session, event.person, event.text, event.materials, ref, lead)
+        leaving.offer_to_leave(turn, session, event.person, event.text, event.materials, ref, lead)
         return True
     return False
 

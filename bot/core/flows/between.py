@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.core import spec_view, view
 from bot.core.effects import Redraw
-from bot.core.flows import amending, answering, intake, opening, replying, spec, spec_words
+from bot.core.flows import amending, answering, intake, leaving, replying, spec, spec_words
 from bot.core.flows.asked_for import request_in
 from bot.core.flows.uttered import Utterance
 from bot.core.spec import COMMAND
@@ -69,7 +69,7 @@ def _new_request(turn: Turn, session: Session, utterance: Utterance) -> bool:
         return False
     named = wanted.workflow.replace("/", " / ")
     lead = (f"That sounds like a request for {named}: start that with this message? The specification is kept.",)
-    opening.offer_to_leave(turn, session, event.person, event.text, event.materials, ref, lead)
+    leaving.offer_to_leave(turn, session, event.person, event.text, event.materials, ref, lead)
     return True
 
 

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from bot.core import spec_view, view
 from bot.core.capture import quote
-from bot.core.flows import handover, intake, opening, phases, putting_off, replying, settings, spec_steps, threads
+from bot.core.flows import (
+    handover,
+    intake,
+    leaving,
+    menu,
+    opening,
+    phases,
+    putting_off,
+    replying,
+    settings,
+    spec_steps,
+    threads,
+)
 from bot.core.model import MessageRef, Person
 from bot.core.spec_evidence import gate_of
 from bot.core.state import Asking, Session
@@ -136,7 +148,7 @@ def _start(turn: Turn, session: Session | None, payload: str, person: Person, re
             f"You are in {handover.destination(session)} (#{session.number}); the link is for {linked.title}.",
             "Leave the present one for now and start that? Nothing is lost either way.",
         )
-        opening.offer_to_leave(turn, session, person, linked.call, (), ref, lead)
+        leaving.offer_to_leave(turn, session, person, linked.call, (), ref, lead)
         return
     lines = []
     if payload and linked is None:
@@ -156,7 +168,7 @@ def _start(turn: Turn, session: Session | None, payload: str, person: Person, re
 def _new(turn: Turn, session: Session | None, rest: str, person: Person, ref: MessageRef) -> None:
     """The old session is kept and listed (RT-10). Words after /new are the new request."""
     if session is not None:
-        opening.pause(turn, session, person)
+        leaving.pause(turn, session, person)
     if rest:
         opening.first_message(turn, person, rest, (), ref)
         return
@@ -184,7 +196,7 @@ def _resume(turn: Turn, rest: str, person: Person) -> None:
         return
     session = paused[-1]
     if turn.state.current is not None:
-        opening.pause(turn, turn.state.current, person)
+        leaving.pause(turn, turn.state.current, person)
     turn.set(active=session.id)
     turn.audit("session.resumed", session, person)
     again(turn, session)
@@ -193,7 +205,7 @@ def _resume(turn: Turn, rest: str, person: Person) -> None:
 def again(turn: Turn, session: Session) -> None:
     """Show an open session's card anew: the same questions, never asked as new ones."""
     if session.stage.kind == "routing":
-        opening.show_menu(turn, session, anew=True)
+        menu.again(turn, session, anew=True)
     elif session.spec is not None:
         spec_steps.again(turn, session)
     elif session.round is not None:

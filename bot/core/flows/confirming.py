@@ -6,9 +6,22 @@ from datetime import timedelta
 
 from bot.core import view
 from bot.core.capture import confirmed, found_at, quote
-from bot.core.flows import amending, disputing, intake, numbered, opening, recording, replying, several, spec_ways
-from bot.core.flows.words import words_of, yes_or_no
+from bot.core.flows import (
+    amending,
+    disputing,
+    intake,
+    leaving,
+    numbered,
+    putting_off,
+    recording,
+    replying,
+    several,
+    spec_ways,
+    undoing,
+)
+from bot.core.flows.words import place_of, words_of, yes_or_no
 from bot.core.model import Answer, MessageRef, Person
+from bot.core.moments.wish import only_asks
 from bot.core.own_words import marked, only_marked, unquoted
 from bot.core.replies.reading import Proposal, Reading
 from bot.core.state import (
@@ -27,11 +40,15 @@ from bot.core.state import (
 from bot.core.state import Settle as SettleConflict
 from bot.core.turn import Turn
 
+WHICH = "?"  # of a choice: a yes that does not say to which
 LATELY = timedelta(minutes=10)  # a "yes" said later is about something else
 
 
 def decide(turn: Turn, pending: Pending, choice: str, person: Person, ref: MessageRef) -> None:
     """Carry out one answer. `choice` is the end of a button's token: "n" is no, the rest depends on the question."""
+    if choice == WHICH:
+        _ask_which(turn, pending, person)
+        return
     session = turn.state.session(getattr(pending.ask, "session", None))
     answered = None if choice == "n" or isinstance(pending.ask, LeaveSession) else session
     if answered is not None and intake.turns_away(turn, answered, person):  # may be taken away since (RD-12)
@@ -46,7 +63,7 @@ def decide(turn: Turn, pending: Pending, choice: str, person: Person, ref: Messa
         case Amend():
             amending.decide(turn, pending.ask, choice, person, proof)
         case LeaveSession():
-            opening.leave(turn, pending.ask, choice, person, pending.ref)
+            leaving.leave(turn, pending.ask, choice, person, pending.ref)
         case PickRound():
             _pick(turn, pending, pending.ask, choice, person)
         case TakeSeveral():
@@ -55,6 +72,16 @@ def decide(turn: Turn, pending: Pending, choice: str, person: Person, ref: Messa
             numbered.picked(turn, pending.ask, choice, person, pending.ref)
         case TakeWay():
             spec_ways.confirmed(turn, pending.ask, choice, person, proof)
+
+
+def _ask_which(turn: Turn, pending: Pending, person: Person) -> None:
+    """A yes that does not say to which: the same is asked once more, and nothing else can have been meant."""
+    session = turn.state.session(getattr(pending.ask, "session", None))
+    lead = "Which one? Write its number, or press a button."
+    words = pending.words if pending.words[:1] == (lead,) else (lead, *pending.words)
+    round_ = None if session is None else session.round
+    turn.drop_pending(name=pending.id, how="– asked again")
+    turn.ask(pending.ask, person, pending.ref, words, pending.choices, session, round_)
 
 
 def choices(pending: Pending) -> tuple[str, ...]:
@@ -108,6 +135,10 @@ def _reading(turn: Turn, ask: TakeReading, choice: str, person: Person, proof: M
         replying.force_quit(turn, session, round_, person, proof)
     elif proposal.kind == "cancel":
         replying.cancel(turn, session, person, proof)
+    elif proposal.kind == "take_back":
+        undoing.undo(turn, session, round_, person, proposal.numbers)
+    elif proposal.kind == "put_off":
+        putting_off.keep(turn, session, round_, putting_off.wished(turn, proposal.until or ""), person, proof)
     else:
         replying.apply(turn, session, round_, _taken(round_, proposal), person, proof)
 
@@ -264,9 +295,19 @@ def typed(
         return pending, "n"
     if word == "yes" and not _several(pending):
         return pending, choices(pending)[0]
+    if not _several(pending):
+        return None
+    if word == "yes":
+        return pending, WHICH
+    offered = pending.ask.proposals if isinstance(pending.ask, TakeReading) else ()
+    again = next((str(i) for i, p in enumerate(offered) if p.kind == "put_off"), None)
+    if again is not None and only_asks(text, turn.book.times):
+        return pending, again  # "ask me then"
     digits = text.strip().rstrip(".)")
     shown = {str(i): choice for i, choice in enumerate(choices(pending)[:-1], start=1)}
-    return (pending, shown[digits]) if _several(pending) and digits in shown else None
+    if digits not in shown:
+        digits = str(place_of(text, turn.book.phrases))
+    return (pending, shown[digits]) if digits in shown else None
 
 
 def quoted(turn: Turn, person: Person, text: str, direct: str | None, *, in_thread: bool) -> bool:

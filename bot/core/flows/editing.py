@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot.core import view
 from bot.core.capture import quote
 from bot.core.events import MessageDeleted, MessageEdited
-from bot.core.flows import amending, disputing, intake, numbered, opening, putting_off, recording, replying
+from bot.core.flows import amending, disputing, intake, menu, numbered, putting_off, recording, replying
 from bot.core.model import MessageRef, Person
 from bot.core.moments.wish import Wish
 from bot.core.own_words import unquoted
@@ -51,7 +51,7 @@ def edited(turn: Turn, event: MessageEdited) -> None:
     for session in turn.state.sessions:
         if session.request.ref.id == event.message and isinstance(session.stage, Routing):
             if session.requester.id == person.id and event.text.strip() != session.request.original.strip():
-                opening.request_edited(turn, session, event.text)
+                menu.request_edited(turn, session, event.text)
             else:
                 turn.ignore("the edit changes nothing")
             return

@@ -53,7 +53,7 @@ def gather(turn: Turn, event: MessageReceived) -> None:
                 "partial": event.partial,
             }
         )
-        waiting = Gathering(event=whole, about=old.about or turn.about)
+        waiting = old.model_copy(update={"event": whole, "about": old.about or turn.about})
     turn.set(gathering=waiting)
     turn.timer("gather:parts", turn.at + PAUSE)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 
-from bot.core.flows import amending, handover, idle, intake, recording, replying, threads
+from bot.core.flows import amending, handover, idle, intake, recording, replying, threads, undoing
 from bot.core.flows.asked_for import request_in
 from bot.core.flows.uttered import Utterance
 from bot.core.flows.words import pleasantry
@@ -45,7 +45,8 @@ def _during_grace(turn: Turn, session: Session, round_: Round, reading: Reading,
         session, round_, done = recording.record(turn, session, round_, reading.answers, (), event.person, ref)
         intake.echo(turn, session, round_, done, reading)
         return True
-    if reading.kind == "cancel":
+    undo = undoing.meant(turn, round_, event.text, event.person)
+    if reading.kind == "cancel" and not undo:
         replying.cancel(turn, session, event.person, ref)
         return True
     if request_in(turn, event) is not None or event.text.lstrip()[:1] in ("/", "!", "["):
@@ -54,6 +55,9 @@ def _during_grace(turn: Turn, session: Session, round_: Round, reading: Reading,
     until = turn.at + LONGER
     turn.put(session, stage=Closing(until=until))
     turn.timer(f"grace:{session.id}", until)
+    if undo:
+        undoing.typed(turn, session, round_, event.person, ref, ends=reading.kind == "cancel")
+        return True
     if reading.kind == "question_back":
         replying.explain(turn, session, round_, reading)
         return True

@@ -9,10 +9,10 @@ from bot.core.events import MessageReceived
 from bot.core.flows import amending, intake, opening, putting_off, replying, threads
 from bot.core.flows.asked_for import begins_with_command, begins_with_token, materials, request_in
 from bot.core.flows.uttered import Utterance, asked_here
-from bot.core.flows.words import pleasantry, second_thought
+from bot.core.flows.words import pleasantry, second_thought, unsure
 from bot.core.model import MessageRef
 from bot.core.replies.reading import Reading
-from bot.core.state import Asking, PickRound, Session
+from bot.core.state import Asking, PickRound, Round, Session
 from bot.core.turn import Turn
 
 
@@ -70,7 +70,8 @@ def _amends(turn: Turn, event: MessageReceived, ref: MessageRef, direct: bool) -
             return amending.propose(turn, session, round_, fresh, event.person, ref)
     reading = amending.worded(reading) or reading
     said = [r for r in reading.answers.values() if r.key != "skip"]
-    if not said and _about_the_closed(turn, event, reading, direct, session):
+    about_it = _about_the_closed(turn, event, reading, direct, session) or _answers_it(turn, event, round_, direct)
+    if not said and about_it:
         problems = [f"{e.item}: {e.message}" if e.item != "?" else e.message for e in reading.errors]
         turn.tell(
             *problems,
@@ -113,6 +114,27 @@ def _about_the_closed(turn: Turn, event: MessageReceived, reading: Reading, dire
     ends = ends or any(p.kind == "cancel" for p in reading.proposals)
     left = reading.correction or any(r.key == "skip" for r in reading.answers.values())
     return listed or ends or left or second_thought(event.text, turn.book.phrases)
+
+
+SHORT = 24  # characters of "option B please"; what is longer and no answer may be a request
+
+
+def _answers_it(turn: Turn, event: MessageReceived, round_: Round, direct: bool) -> bool:
+    """ "B", "2", "a and c", "no idea": nothing else is said, and nothing is open that it could answer (CH-2)."""
+    if len(event.text) > SHORT or event.materials or (turn.shared and not direct):
+        return False
+    if any(s.stage.kind != "ended" for s in turn.state.sessions):
+        return False  # something is open, or kept
+    if unsure(event.text, turn.book.phrases):
+        return True
+    anew = tuple(i.model_copy(update={"status": "open", "answer": None}) for i in round_.items)
+    reading = replying.read(turn, round_.model_copy(update={"items": anew}), event.text, event.decoded)
+    told = [*reading.answers.values(), *(item for p in reading.proposals for item in p.answers.values())]
+    letters = [item.key for item in told]
+    if letters:
+        return all(key not in ("other", "answer", "correct", "confirm") for key in letters)
+    named = any(p.numbers for p in reading.proposals)
+    return reading.kind == "needs_confirmation" and (named or not reading.proposals)
 
 
 def _late_answer(

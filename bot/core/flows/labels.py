@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from bot.core import spec_view, view
 from bot.core.events import ButtonPressed
-from bot.core.flows import pressing, waking
+from bot.core.flows import pressing, undoing, waking
 from bot.core.flows.uttered import Utterance
 from bot.core.flows.words import words_of
+from bot.core.model import Person
 from bot.core.state import Session
 from bot.core.turn import Turn
 
@@ -16,7 +17,7 @@ def _said(label: str) -> str:
     return " ".join(label.replace("✅", "").strip(" .…!").casefold().split())
 
 
-def _on_the_table(turn: Turn, session: Session | None) -> list[tuple[str, str]]:
+def _on_the_table(turn: Turn, session: Session | None, person: Person) -> list[tuple[str, str]]:
     """What the buttons that are shown now say, and their tokens; of two that say the same the later one counts."""
     found: list[tuple[str, str]] = []
     for ended in turn.state.sessions[-1:]:
@@ -34,7 +35,7 @@ def _on_the_table(turn: Turn, session: Session | None) -> list[tuple[str, str]]:
         if session.reminded is not None and not session.reminded.muted:
             found += [(b.label, b.token) for b in waking.buttons(session)]
         found += [(b.label, b.token) for row in spec_view.buttons(session) for b in row]
-        if round_ is not None and round_.undo:
+        if round_ is not None and round_.undo and undoing.presses(round_, person):
             found.append((view.UNDO, f"u:{round_.id}"))
     for pending in turn.state.pending:
         found += [(label, f"p:{pending.id}:{end}") for end, label in pending.choices]
@@ -54,7 +55,7 @@ def pressed(turn: Turn, utterance: Utterance) -> bool:
             return False
     if not said or len(said) > view.LONGEST_LABEL:
         return False
-    table = _on_the_table(turn, utterance.spoken_of)
+    table = _on_the_table(turn, utterance.spoken_of, person)
     undo = any(label == view.UNDO for label, _ in table)
     if undo and words_of(text, turn.book.phrases, "undo") is not None:
         said = _said(view.UNDO)  # in any language

@@ -15,8 +15,8 @@ from bot.core.flows import (
     idle,
     intake,
     labels,
+    menu,
     numbered,
-    opening,
     putting_off,
     replying,
     spec_commands,
@@ -181,13 +181,18 @@ def _menu(turn: Turn, session: Session, utterance: Utterance) -> None:
         return
     text = "" if utterance.forwarded else event.text
     files = materials(event)
+    if text and menu.quotes_choice(turn, session, text):
+        turn.tell("Quoted words choose nothing here; write it without the marks, or press a button.", session=session)
+        return
+    if text and utterance.own != text.strip() and not menu.describes(turn, session, utterance.own):
+        text = utterance.own  # a letter below words of somebody else
     if text and not files:
-        if opening.cancels(turn, text):
+        if menu.cancels(turn, text):
             replying.cancel(turn, session, event.person, ref)
             return
-        if opening.describes(turn, session, text) and idle.at_the_menu(turn, utterance):
+        if menu.describes(turn, session, text) and idle.at_the_menu(turn, utterance):
             return
-    if text and not utterance.direct and opening.crossed(turn, session, event):
+    if text and not utterance.direct and menu.crossed(turn, session, event):
         turn.outcome, turn.reason = "refused", "older than the menu"
         turn.tell(
             "Your message and my menu crossed, so I did not take it as your choice.",
@@ -197,4 +202,4 @@ def _menu(turn: Turn, session: Session, utterance: Utterance) -> None:
         return
     if text and not files and putting_off.unfinished(turn, session, event, ref):
         return
-    opening.menu_message(turn, session, text, files, ref)
+    menu.answered(turn, session, text, files, ref)

@@ -8,15 +8,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
-from bot.core import scope, spec_view, view
+from bot.core import scope, scope_change, spec_view, view
 from bot.core.capture import reference
 from bot.core.flows.banks import look_again
 from bot.core.model import MessageRef, Person
 from bot.core.playbook import Entry, Playbook
+from bot.core.replies.phrases import PhraseBook
 from bot.core.score import Score, score
 from bot.core.slots import answered as answered_in
 from bot.core.slots import held, in_play, rounds_of, spec_of, stale
-from bot.core.spec import LAST, LOCKED_IN, SCOPE_FIELDS, Change, Lock, Run, Spec, phase, tier_words
+from bot.core.spec import CONFIRMED_IN, LAST, LOCKED_IN, SCOPE_FIELDS, Change, Lock, Run, Spec, phase, tier_words
 from bot.core.spec_evidence import gate_of
 from bot.core.state import Between, Dropped, Round, Session
 from bot.core.turn import Turn
@@ -29,6 +30,15 @@ def left_words(session: Session) -> str:
     left = ", ".join(d.topic for d in deferred(session))
     idle = isinstance(session.stage, Between) and session.stage.waits == "go"
     return f"/continue asks what is left: {left}." if left and idle else ""
+
+
+def scope_hint(session: Session, said: str, book: PhraseBook) -> str:
+    """Words about the scope where it can not change: nothing is changed, and where it can be (SC-3)."""
+    state = session.spec
+    if state is None or not state.lock.locked or not scope_change.speaks_of_it(said, state, book):
+        return ""
+    number = CONFIRMED_IN
+    return f"The scope stays as it is (/show scope). Phase {number} shows it again and can change it: /jump {number}"
 
 
 class Ahead(NamedTuple):
@@ -50,7 +60,7 @@ def deferred(session: Session) -> tuple[Dropped, ...]:
 
 def unclear(turn: Turn, session: Session) -> Score:
     """What is unclear and not carried on: beside it, what the scope needs is told by its closed gate (RD-7, SC-3)."""
-    found = score(session, turn.book.playbooks, turn.book.phrases)
+    found = score(session, turn.book.playbooks, turn.book.phrases, turn.book.times)
     if not spec_of(session).present.carried:
         return found
     return Score(signals=tuple(s for s in found.signals if s.field not in scope.INPUTS))
@@ -67,7 +77,7 @@ def ahead(turn: Turn, session: Session) -> Ahead:
     found = unclear(turn, session)
     left = deferred(session)
     used = len(rounds_of(session, spec.phase))
-    if run.status == "started":
+    if run.status == "started" or (next_phase(spec) is None and found.action != "go"):  # read in whole
         if found.action == "escalate":
             return Ahead("escalate", f"Ambiguity score {found.points}: /continue shows the ways on.")
         if (left or found.action == "pause") and used >= MOST_ROUNDS:
@@ -245,15 +255,8 @@ def differences(
 def change_scope(turn: Turn, session: Session, new: Lock, changes: tuple[Change, ...], person: Person) -> Session:
     """Record deliberate changes of the locked scope, one entry a field (SC-3)."""
     spec = spec_of(session)
-    kept = {
-        "locked_at": spec.lock.locked_at,
-        "reconfirmed_at": spec.lock.reconfirmed_at,
-        "reconfirmed_by": spec.lock.reconfirmed_by,
-        "reconfirmed_ref": spec.lock.reconfirmed_ref,
-        "scope_summary": spec.lock.scope_summary,
-        "changes": (*spec.lock.changes, *changes),
-    }
-    lock = new.model_copy(update=kept)
+    scope_now = {field: getattr(new, field) for field in SCOPE_FIELDS}
+    lock = spec.lock.model_copy(update={**scope_now, "changes": (*spec.lock.changes, *changes)})
     session = keep(turn, session, spec.model_copy(update={"lock": lock, "tier": lock.complexity_tier}))
     for change in changes:
         details: dict[str, Any] = change.model_dump(mode="json", exclude={"at", "by", "was", "rounds"})

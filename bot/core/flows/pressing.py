@@ -12,6 +12,7 @@ from bot.core.flows import (
     forms,
     handover,
     intake,
+    menu,
     opening,
     putting_off,
     recording,
@@ -253,7 +254,7 @@ def _menu(turn: Turn, rest: str, event: ButtonPressed) -> None:
         turn.outcome, turn.reason = "refused", "late tap"
         turn.notice(f"The choice was made already: {handover.destination(session)}. /new starts something else.")
     elif not intake.turns_away(turn, session, event.person):
-        opening.choose(turn, session, key, event.ref)
+        menu.choose(turn, session, key, event.ref)
 
 
 def _pending(turn: Turn, rest: str, event: ButtonPressed) -> None:

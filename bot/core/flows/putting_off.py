@@ -15,10 +15,11 @@ from bot.core.flows.words import pleasantry, puts_off
 from bot.core.model import MessageRef, Person
 from bot.core.moments.expression import MISTAKEN, Expression, Wrong, either_day
 from bot.core.moments.resolve import Moment, on_the_wall, resolve
-from bot.core.moments.wish import Wish, find, may_be_moment, moment_in, only_asks, only_moment
+from bot.core.moments.wish import Wish, bare_moment, find, may_be_moment, moment_in, only_asks, only_moment
 from bot.core.moments.zones import in_words, span_in_words
 from bot.core.patterns import regex
-from bot.core.replies.reading import Reading
+from bot.core.replies.message import Moments
+from bot.core.replies.reading import Reading, Slot
 from bot.core.state import PutOff, Reminded, Round, Session
 from bot.core.turn import Turn
 
@@ -93,6 +94,20 @@ def wish_behind(turn: Turn, round_: Round, text: str, reading: Reading) -> Wish 
         if note is not None and puts_off(note, turn.book.phrases):
             return Wish(note, moment_in(note, times))  # "2b, later": likewise
     return None
+
+
+def wished(turn: Turn, words: str) -> Wish:
+    """The wish in words that are known to put something off."""
+    return Wish(words, moment_in(words, turn.book.times))
+
+
+def dated(turn: Turn, text: str, slot: Slot) -> Moments:
+    """What a moment may mean that was said on a question, for the reader."""
+    times = turn.book.times
+    bare = bare_moment(text, times)
+    if not bare:
+        return "" if bare is None else "rather_later"
+    return "answer" if times.asks_when(slot.topic) or times.asks_when(slot.text) else "either"
 
 
 def unfinished(turn: Turn, session: Session, event: MessageReceived, ref: MessageRef) -> bool:
@@ -246,13 +261,9 @@ def _example(wish: Wish) -> str:
 def stop(turn: Turn, session: Session, round_: Round | None, person: Person, ref: MessageRef) -> Session:
     """No reminders of this intake any more, and no wish of this person's."""
     left = tuple(p for p in session.put_off or () if p.by.id != person.id)
-    before = session.reminded
-    muted = Reminded(
-        round="" if round_ is None else round_.id,
-        count=0 if before is None else before.count,
-        last=turn.at,
-        muted=True,
-    )
+    name = "" if round_ is None else round_.id
+    before = session.reminded or Reminded(round=name, last=turn.at)
+    muted = before.model_copy(update={"round": name, "last": turn.at, "muted": True})
     session = turn.put(session, put_off=left or None, reminded=muted)
     turn.audit("reminder.stopped", session, person, round_, user_message_ref=found_at(ref), words=ref.quote)
     if not isinstance(turn.envelope.event, ButtonPressed):  # a tap has its notice

@@ -19,7 +19,7 @@ from bot.core.events import (
     MessageReceived,
     PlaceLost,
 )
-from bot.core.flows import handover, hours, opening, spec_steps
+from bot.core.flows import handover, hours, menu, spec_steps
 from bot.core.flows.commands import name_of, where
 from bot.core.state import Between, Owed, Round, Routing, Session
 from bot.core.turn import Turn
@@ -226,7 +226,7 @@ def _again(turn: Turn, session: Session, lead: tuple[str, ...], why: str) -> Non
     if session.stage.kind == "routing" or round_ is None:
         if lead:
             turn.tell(*lead)
-        opening.show_menu(turn, session, anew=True)
+        menu.again(turn, session, anew=True)
         return
     if round_.message is None:  # nobody has seen it yet: whole
         card = view.with_lead(view.round_card(session, round_, bulk=bulk), lead)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
+from typing import NamedTuple
 
 from bot.core import view
 from bot.core.capture import found_at, quote
@@ -12,7 +13,7 @@ from bot.core.circle import entry
 from bot.core.effects import Message, Span
 from bot.core.elsewhere import held
 from bot.core.events import MessageReceived
-from bot.core.flows import handover, intake, putting_off, recording, undoing
+from bot.core.flows import handover, intake, phases, putting_off, recording, undoing
 from bot.core.model import MessageRef, Person, Question
 from bot.core.moments.wish import Wish, moment_in
 from bot.core.own_words import code_in
@@ -36,6 +37,7 @@ def slot(number: int, question: Question, held: str | None) -> Slot:
         recommended=question.recommended.key if question.recommended else None,
         labels=tuple(o.label for o in question.options),
         topic=question.topic,
+        text=question.text,
         held=held,
     )
 
@@ -49,7 +51,8 @@ def slots(round_: Round) -> tuple[Slot, ...]:
 
 
 def read(turn: Turn, round_: Round, text: str, decoded: bool, *, attached: bool = False) -> Reading:
-    reading = turn.reading(text, slots(round_), decoded=decoded, attached=attached)
+    dated = partial(putting_off.dated, turn)
+    reading = turn.reading(text, slots(round_), dated, decoded=decoded, attached=attached)
     return _with_code(reading, text) if "`" in text else reading
 
 
@@ -117,6 +120,9 @@ def answered(
         turn.tell(
             "These questions have no recommendations to accept in bulk; each needs your words.", session=session
         )
+    waiting = _waiting(turn, round_, person)
+    kept = {n: waiting.answers[n] for n in accepted if waiting and n in waiting.answers and n not in reading.answers}
+    accepted = [n for n in accepted if n not in kept]  # words of one's own stand above a recommendation (RP-4)
     session, round_, done = recording.record(turn, session, round_, reading.answers, accepted, person, ref)
     words = [n for n in done.resolved if (i := round_.item(n)) and i.question.form != "choice"] if turn.shared else []
     left = [n for n in done.resolved if n in accepted] if reading.delegation else []
@@ -125,7 +131,25 @@ def answered(
     session = intake.echo(turn, session, round_, done, reading, lead=lead)
     if reading.proposals and session.stage.kind == "asking" and session.round is not None:
         confirm(turn, session, session.round, reading, person, ref)
+    if kept and waiting and session.stage.kind == "asking" and session.round is not None:
+        own = Reading(kind="needs_confirmation", proposals=(Proposal(kind="answers", answers=kept),))
+        lead = (f"You wrote “{quote(waiting.ref.quote)}” before, and it waits for your yes.",)
+        confirm(turn, session, session.round, own, person, waiting.ref, lead=lead)
     return session
+
+
+class _Waiting(NamedTuple):
+    answers: Mapping[int, ItemReading]
+    ref: MessageRef
+
+
+def _waiting(turn: Turn, round_: Round, person: Person) -> _Waiting | None:
+    """Answers that this person was asked about ("shall I take it as …?") and has neither confirmed nor declined."""
+    for pending in reversed(turn.state.pending):
+        ask = pending.ask
+        if pending.asked_of == person.id and isinstance(ask, TakeReading) and ask.round == round_.id:
+            return _Waiting(ask.proposals[0].answers if len(ask.proposals) == 1 else {}, pending.ref)
+    return None
 
 
 def proposal_words(round_: Round, proposal: Proposal) -> str:
@@ -134,14 +158,22 @@ def proposal_words(round_: Round, proposal: Proposal) -> str:
         return "stop asking and go on with what there is"
     if proposal.kind == "cancel":
         return "cancel the whole request"
+    if proposal.kind == "put_off":
+        return "ask me again then"
+    if proposal.kind == "take_back":
+        return f"take back {_listed(proposal.numbers)}"
     if proposal.kind == "accept_all":
         numbers = proposal_numbers(round_, proposal)
-        listed = " and ".join(filter(None, (", ".join(map(str, numbers[:-1])), str(numbers[-1])))) if numbers else ""
-        words = "accept recommendations" + (f" for {listed}" if listed else "")
+        words = "accept recommendations" + (f" for {_listed(numbers)}" if numbers else "")
         if proposal.answers:
             words += "; " + _items_words(round_, proposal)
         return words
     return _items_words(round_, proposal)
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    """Numbers in words: "2, 3 and 4"."""
+    return " and ".join(filter(None, (", ".join(map(str, numbers[:-1])), str(numbers[-1]))))
 
 
 def _items_words(round_: Round, proposal: Proposal) -> str:
@@ -157,6 +189,14 @@ def _items_words(round_: Round, proposal: Proposal) -> str:
         else:
             parts.append(f"{number}: {reading.key}, {view.label_of(item.question, reading.key)}")
     return "; ".join(parts)
+
+
+def _with_own(round_: Round, proposal: Proposal, own: Mapping[int, ItemReading]) -> Proposal:
+    """An offer to accept recommendations holds the person's own words that wait for a yes, in their place."""
+    if proposal.kind != "accept_all":
+        return proposal
+    kept = {n: own[n] for n in proposal_numbers(round_, proposal) if n in own}
+    return proposal.model_copy(update={"answers": {**proposal.answers, **kept}}) if kept else proposal
 
 
 def proposal_numbers(round_: Round, proposal: Proposal) -> tuple[int, ...]:
@@ -188,6 +228,8 @@ def confirm(
         if (p.kind != "accept_all" or p.answers or proposal_numbers(round_, p))
         and (p.kind != "force_quit" or policy.force_quit)  # nothing is offered that would be refused (RP-10)
     )
+    if (waiting := _waiting(turn, round_, person)) is not None and waiting.answers:
+        proposals = tuple(_with_own(round_, p, waiting.answers) for p in proposals)
     if not proposals:
         turn.tell(
             f"I can't tell what “{quote(ref.quote)}” decides; nothing is recorded.",
@@ -199,6 +241,8 @@ def confirm(
     problems = [f"{e.item}: {e.message}" if e.item != "?" else e.message for e in reading.errors]
     if reading.kind != "needs_confirmation":
         problems = []  # already in the echo
+    elif reading.note and any(p.kind == "accept_all" for p in proposals):  # "looks good, but 4 competitors"
+        problems.append(f"“{quote(reading.note)}” is no part of that. As an answer it needs its number in front.")
     ask = TakeReading(session=session.id, round=round_.id, revision=round_.revision, proposals=proposals)
     turn.audit("answer.confirmation_asked", session, person, round_, user_message_ref=found_at(ref), words=ref.quote)
     if len(proposals) == 1:
@@ -219,11 +263,15 @@ def confirm(
         )
         return
     listed = [f"{i}) {proposal_words(round_, p)}" for i, p in enumerate(proposals, start=1)]
+    asked = f"“{quote(ref.quote)}” can be read in more than one way. Which one is it?"
+    if (put := next((p for p in proposals if p.kind == "put_off"), None)) is not None:
+        numbers = ", ".join(str(n) for p in proposals for n in p.answers)
+        asked = f"Is “{quote(put.until or '')}” the answer to {numbers}, or shall I ask you again then?"
     turn.ask(
         ask,
         person,
         ref,
-        (*problems, f"“{quote(ref.quote)}” can be read in more than one way. Which one is it?", *listed),
+        (*problems, asked, *listed),
         (*((str(i), p.label or str(i + 1)) for i, p in enumerate(proposals)), ("n", "Neither")),
         session,
         round_,
@@ -366,6 +414,8 @@ def nudge(turn: Turn, session: Session, round_: Round, lead: str) -> Session:
     numbers = [i.number for i in round_.open_items]
     session, round_ = intake.count_tries(turn, session, round_, numbers)
     example = intake.worked_example(round_)
-    lines = (lead, view.still_open(round_, turn.policy(session).bulk_accept), example or "")
+    event = turn.envelope.event
+    hint = phases.scope_hint(session, event.text, turn.book.phrases) if isinstance(event, MessageReceived) else ""
+    lines = (lead, hint, view.still_open(round_, turn.policy(session).bulk_accept), example or "")
     turn.tell(*lines, session=session, round_=round_)
     return session

@@ -173,7 +173,7 @@ def asking(turn: Turn, session: Session, signal: Signal) -> Question | None:
 def filled(question: Question, signal: Signal, deny: Sequence[str] = ()) -> Question:
     """A question of a kind of signal, about this one. A name that no question may hold becomes "the customer"."""
     blanks = {"words": "", "where": "", "one": "", "other": "", "source": "", **signal.fill, "said": signal.said}
-    short = {key: view.shortened(unnamed(value, deny), 60) for key, value in blanks.items()}
+    short = {k: view.shortened(unnamed(v, deny), 240 if k == "said" else 60) for k, v in blanks.items()}
 
     def fill(text: str) -> str:
         for key, value in short.items():

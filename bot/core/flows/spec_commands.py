@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from bot.core import spec_view, view
-from bot.core.flows import handover, intake, opening, phases, replying, spec, spec_points, spec_steps, spec_tier
+from bot.core.flows import handover, intake, leaving, phases, replying, spec, spec_points, spec_steps, spec_tier
 from bot.core.gate import NoSuchPhase, phase_number
 from bot.core.model import MessageRef, Person
 from bot.core.patterns import regex
@@ -150,7 +150,7 @@ def _resumed(turn: Turn, session: Session, person: Person, ref: MessageRef) -> N
     """Back to a specification that was set aside: it is shown as it was left, nothing else happens."""
     current = turn.state.current
     if current is not None:
-        opening.pause(turn, current, person)
+        leaving.pause(turn, current, person)
     turn.set(active=session.id)
     turn.audit("session.resumed", session, person)
     spec.phase_audit(turn, session, "run_resumed", person, ref)
@@ -251,7 +251,7 @@ def _show(turn: Turn, session: Session, rest: str) -> None:
     number = _number(turn, session, rest)
     if number is not None:
         turn.tell(
-            spec_view.name_of(number).capitalize(),
+            spec_view.name_of(number, first=True),
             *spec_view.phase_decisions(session, phase(number)),
             session=session,
         )

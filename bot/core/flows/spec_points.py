@@ -111,7 +111,7 @@ def _refusal(session: Session, point: OpenPoint, kind: Kind, words: str, to: int
         if to == point.due:
             return f"{point.id} belongs to {spec_view.name_of(to)} already."
         if to < spec_of(session).phase:
-            return f"{spec_view.name_of(to).capitalize()} is behind you; {point.id} can go to a later one."
+            return f"{spec_view.name_of(to, first=True)} is behind you; {point.id} can go to a later one."
     if len(words) < SHORTEST:
         how = {
             "resolved": f"How was it settled? /point {point.id} done: your words",

@@ -61,7 +61,7 @@ def signals_raised(turn: Turn, event: SignalsRaised) -> None:
         turn.records[-1] = turn.records[-1].model_copy(
             update={"actor": event.raised_by, "phase": spec_of(session).phase}
         )  # AU-2
-    found = score(session, turn.book.playbooks, turn.book.phrases)
+    found = score(session, turn.book.playbooks, turn.book.phrases, turn.book.times)
     who = view.shortened(event.raised_by.partition(":")[2], 40)
     turn.tell(
         f"{who} says that something is unclear.",

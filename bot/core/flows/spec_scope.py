@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, Final
 
 from bot.core import scope, scope_change, spec_view, view
 from bot.core.capture import quote, reference
 from bot.core.flows import phases, spec, spec_steps
 from bot.core.flows.words import carries_on, pleasantry, puts_off, unsure, words_of, yes_or_no
 from bot.core.model import MessageRef, Person
+from bot.core.replies import read_reply
+from bot.core.replies.phrases import PhraseBook
+from bot.core.replies.reading import Slot
 from bot.core.slots import spec_of
 from bot.core.spec import SCOPE_FIELDS, Change, Lock, phase, tier_words
 from bot.core.state import Between, Session
 from bot.core.turn import Turn
+
+_CHOICE: Final = Slot(number=1, letters=("A", "B"), recommended="A", labels=("one", "two"))
 
 
 def reconfirm(turn: Turn, session: Session, said: str, word: str | None, person: Person, ref: MessageRef) -> None:
@@ -29,6 +34,9 @@ def reconfirm(turn: Turn, session: Session, said: str, word: str | None, person:
         return
     if _of_others(turn, session, said, person):
         return
+    if (why := _nothing_of_it(said, word, turn)) is not None:
+        turn.tell(f"{why} {_ASK}", session=session)
+        return
     read = _read(turn, session, said, state.lock)
     if read is None:
         return
@@ -40,6 +48,23 @@ def reconfirm(turn: Turn, session: Session, said: str, word: str | None, person:
         _ask(turn, session, changes)
     else:
         _change(turn, session, changes, person)
+
+
+_ASK: Final = "Write what changes and why, e.g. surfaces: 4 because the admin page joins — or: y"
+
+
+def _nothing_of_it(said: str, word: str | None, turn: Turn) -> str | None:
+    """Words that speak of the answer and give none: what they do not do. None = others."""
+    book = turn.book.phrases
+    if carries_on(said, book, agreeing=True) or _accepts(said, book):
+        return "Nothing goes on by that: whether this is still the scope is your word."
+    if puts_off(said, book) or unsure(said, book):
+        return "It waits here, and nothing is confirmed."
+    return "Nothing is confirmed." if word == "no" else None
+
+
+def _accepts(said: str, book: PhraseBook) -> bool:
+    return read_reply(said, (_CHOICE,), book, decoded=True).kind == "accept_all"
 
 
 def _of_others(turn: Turn, session: Session, said: str, person: Person) -> bool:
@@ -61,9 +86,8 @@ def _read(turn: Turn, session: Session, said: str, lock: Lock) -> tuple[scope_ch
     found = scope_change.described(said, spec_of(session), turn.book.phrases)
     problems = [f"{SCOPE_FIELDS[w.field]}: {w.problem}." for w in found.wanted if w.problem]
     if not found.wanted or problems:
-        ask = "Write what changes and why, e.g. surfaces: 4 because the admin page joins — or: y"
         named = "tier, surfaces, comparators, in scope, out of scope"
-        turn.tell(*(problems or [f"What can change: {named}."]), ask, session=session)
+        turn.tell(*(problems or [f"What can change: {named}."]), _ASK, session=session)
         return None
     fresh = scope.applied(lock, ((w.field, w.to) for w in found.wanted))
     conflict = scope.conflicts(fresh)

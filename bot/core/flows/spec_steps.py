@@ -212,7 +212,7 @@ def _carry(turn: Turn, session: Session, person: Person, ref: MessageRef) -> Ses
     """Go on: what was not asked becomes named open points, with the person's words. Nothing is decided by it."""
     spec = spec_of(session)
     waiting = [(d.topic, d.question) for d in phases.deferred(session)]
-    found = score(session, turn.book.playbooks, turn.book.phrases).signals
+    found = score(session, turn.book.playbooks, turn.book.phrases, turn.book.times).signals
     unclear = [(s.said, s.id) for s in found if s.field not in scope.INPUTS]  # the lock can not do without these
     points = []
     for place, (text, name) in enumerate((*waiting, *unclear), start=len(spec.open_points) + 1):

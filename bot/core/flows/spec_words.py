@@ -27,10 +27,10 @@ from bot.core.model import Material, MessageRef, Person
 from bot.core.own_words import only_marked
 from bot.core.patterns import regex
 from bot.core.replies.phrases import PhraseBook
+from bot.core.replies.reading import Reading
 from bot.core.replies.tokens import tokenize
 from bot.core.slots import spec_of
-from bot.core.spec import CONFIRMED_IN
-from bot.core.state import Between, Session
+from bot.core.state import Between, Round, Session
 from bot.core.turn import Turn
 
 OWED = ("rationale", "input", "name")  # words of one's own are asked for: they may be somebody's, in quotation marks
@@ -42,7 +42,9 @@ def message(turn: Turn, session: Session, utterance: Utterance) -> None:
     stage = session.stage
     assert isinstance(stage, Between)
     event, ref = utterance.event, utterance.ref
-    changes = stage.waits == "go" and _changes(turn, session, event)
+    last = None if stage.waits in ("name", "input") else _last_round(session)
+    reading = _change(turn, last, event)
+    changes = reading is not None
     meant = utterance.direct or changes or (utterance.asked and _fits(turn, session, stage, event))
     if turn.shared and not meant:
         turn.ignore("ordinary talk")
@@ -51,6 +53,9 @@ def message(turn: Turn, session: Session, utterance: Utterance) -> None:
         return
     if utterance.forwarded:
         _forwarded(turn, session, event)
+        return
+    if last is not None and reading is not None and not intake.on_the_table(session, last):
+        amending.propose(turn, session, last, reading, event.person, ref)  # whatever else waits here (RD-13)
         return
     if _crossed(turn, session, stage, event, direct=utterance.direct or utterance.asked):
         turn.outcome, turn.reason = "refused", "older than the question"
@@ -83,13 +88,17 @@ def _owed(stage: Between) -> bool:
     return stage.waits in OWED and not (stage.waits == "rationale" and stage.changes and stage.changes[0].rationale)
 
 
-def _changes(turn: Turn, session: Session, event: MessageReceived) -> bool:
+def _last_round(session: Session) -> Round | None:
+    """The last round that has asked anything."""
+    return next((round_ for round_ in reversed(session.rounds) if round_.items), None)
+
+
+def _change(turn: Turn, round_: Round | None, event: MessageReceived) -> Reading | None:
     """ "change 2 to C" means the round that has closed here, also when it is said to nobody (RD-13)."""
-    round_ = session.round
-    if round_ is None or not round_.items:
-        return False
+    if round_ is None:
+        return None
     reading = replying.read(turn, round_, event.text.strip(), event.decoded)
-    return reading.shaped and reading.correction and bool(reading.answers)
+    return reading if reading.shaped and reading.correction and reading.answers else None
 
 
 def _fits(turn: Turn, session: Session, stage: Between, event: MessageReceived) -> bool:
@@ -209,18 +218,18 @@ def _going(
     if ahead.step in ("next", "finish") and _holds_back(said, book):
         spec.phase_audit(turn, session, "gate_withheld", person, ref, words=ref.quote)
         number = spec_of(session).phase
-        turn.tell(f"{spec_view.name_of(number).capitalize()} is kept as it is.", ahead.words, session=session)
+        turn.tell(f"{spec_view.name_of(number, first=True)} is kept as it is.", ahead.words, session=session)
         return
     if pleasantry(said, book) and not asks:
         turn.ignore("a pleasantry")
         return
-    round_ = session.round
-    if round_ is not None and round_.items and event is not None:
+    round_ = _last_round(session)
+    if round_ is not None and event is not None:
         reading = replying.read(turn, round_, said, event.decoded)
-        if reading.answers and reading.shaped and not intake.on_the_table(session, round_):
-            amending.propose(turn, session, round_, reading, person, ref)  # its phase is done (RD-13)
-            return
-        if reading.answers and reading.shaped:
+        sure = reading.shaped and intake.on_the_table(session, round_)
+        if reading.answers and not sure and amending.propose(turn, session, round_, reading, person, ref):
+            return  # its phase is done (RD-13), or the words may be meant otherwise: "actually 5: the clerks"
+        if reading.answers and sure:
             session, round_, done = recording.record(turn, session, round_, reading.answers, (), person, ref)
             intake.echo(turn, session, round_, done, reading)
             return
@@ -233,16 +242,7 @@ def _going(
         if reading.kind in ("accept_all", "accept_all_except"):
             turn.tell("Nothing is open to accept.", phases.ahead(turn, session).words, session=session)
             return
-    turn.tell("No question is open.", _scope_hint(session, said, book), ahead.words, session=session)
-
-
-def _scope_hint(session: Session, said: str, book: PhraseBook) -> str:
-    """Words about the scope where it can not change: nothing is changed, and where it can be (SC-3)."""
-    state = spec_of(session)
-    if not state.lock.locked or not scope_change.speaks_of_it(said, state, book):
-        return ""
-    number = CONFIRMED_IN
-    return f"The scope stays as it is (/show scope). Phase {number} shows it again and can change it: /jump {number}"
+    turn.tell("No question is open.", phases.scope_hint(session, said, book), ahead.words, session=session)
 
 
 def _holds_back(said: str, book: PhraseBook) -> bool:

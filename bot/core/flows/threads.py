@@ -9,7 +9,7 @@ from __future__ import annotations
 from bot.core import view
 from bot.core.elsewhere import OpenRound, root
 from bot.core.events import MessageReceived
-from bot.core.flows import handover, intake, opening, replying
+from bot.core.flows import handover, intake, leaving, opening, replying
 from bot.core.flows.asked_for import materials, request_in
 from bot.core.flows.uttered import Utterance
 from bot.core.flows.words import pleasantry
@@ -83,7 +83,7 @@ def summoned(turn: Turn, event: MessageReceived, ref: MessageRef) -> None:
         f"{view.isolate(session.requester.name, session.requester.id)}'s intake #{session.number} is open here.",
         f"Pause it and start {declared or 'a new one'} with these words? Nothing is lost either way.",
     )
-    opening.offer_to_leave(turn, session, person, text, files, ref, lead, declared)
+    leaving.offer_to_leave(turn, session, person, text, files, ref, lead, declared)
 
 
 def through_an_app(turn: Turn, event: MessageReceived) -> None:

@@ -172,9 +172,9 @@ def _count(session: Session) -> int:
 
 def _told(turn: Turn, session: Session, at: datetime, *, reminder: bool = False) -> Session:
     """From `at` on the next reminder is counted. Nobody has acted on the session, so it is not touched."""
-    muted = session.reminded is not None and session.reminded.muted
     name = "" if session.round is None else session.round.id
-    told = Reminded(round=name, count=_count(session) + reminder, last=at, muted=muted)
+    before = session.reminded or Reminded(round=name, last=at)
+    told = before.model_copy(update={"round": name, "count": _count(session) + reminder, "last": at})
     return _keep(turn, session.model_copy(update={"reminded": told}))
 
 

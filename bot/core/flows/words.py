@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
 from bot.core.replies.phrases import PhraseBook
-from bot.core.replies.tokens import tokenize
+from bot.core.replies.tokens import Token, tokenize
 from bot.core.routing.pack import GENERAL_COMMANDS
 
 WITH_WORDS = ("new", "resume", "export", "settings")  # after a mention these may have words behind them
@@ -13,8 +14,11 @@ LONGEST = 60  # characters; a longer message says more than yes or thanks
 
 
 _SMALL = frozenset(("polite", "filler"))
+_AROUND_PLACE = _SMALL | {"article", "option", "lead", "suffix"}
+_OPTIONS = frozenset("ABCDE")
 _AGREEING = _SMALL | {"agree", "lead"}
 _DENYING = frozenset(("disagree", "negate"))
+_ANSWERING = _DENYING | {"agree"}
 _PUTS_OFF = frozenset(("later", "put_off"))
 _UNSURE = frozenset(("unsure", "unknowing"))
 _HALTS = _PUTS_OFF | {"undo", "retract", "correct", "stop", "disagree"}
@@ -32,7 +36,7 @@ def _classes(text: str, book: PhraseBook, known: frozenset[str]) -> list[frozens
         if matches:
             longest = max(length for length, _ in matches.values())
             names = frozenset(name for name, (length, _) in matches.items() if length == longest)
-            if known.isdisjoint(names):
+            if known.isdisjoint(names) or (longest == 1 and _picks(text, tokens, at, names)):
                 return None
             found.append(names)
             at += longest
@@ -41,6 +45,13 @@ def _classes(text: str, book: PhraseBook, known: frozenset[str]) -> list[frozens
         else:
             return None
     return found
+
+
+def _picks(text: str, tokens: Sequence[Token], at: int, names: frozenset[str]) -> bool:
+    """Whether a letter that some language has as a small word may be an option: "ok A", "take A", "nimm a"."""
+    letter = text[tokens[at].start : tokens[at].end]
+    last = at + 1 == len(tokens)
+    return names.isdisjoint(_ANSWERING) and (letter in _OPTIONS or (last and letter.upper() in _OPTIONS))
 
 
 def yes_or_no(text: str, book: PhraseBook) -> Literal["yes", "no"] | None:
@@ -56,8 +67,8 @@ def yes_or_no(text: str, book: PhraseBook) -> Literal["yes", "no"] | None:
 
 
 def puts_off(text: str, book: PhraseBook) -> bool:
-    """ "not yet", "later", and nothing else."""
-    return any(names & _PUTS_OFF for names in _classes(text, book, _PUTS_OFF | _SMALL) or ())
+    """ "not yet", "ok, later", and nothing else."""
+    return any(names & _PUTS_OFF for names in _classes(text, book, _PUTS_OFF | _SMALL | {"agree"}) or ())
 
 
 def unsure(text: str, book: PhraseBook) -> bool:
@@ -85,6 +96,27 @@ def words_of(text: str, book: PhraseBook, *classes: str) -> str | None:
     found = _classes(text, book, _SMALL | {"article", "lead", *classes}) or ()
     named = {name for names in found for name in classes if name in names}
     return named.pop() if len(named) == 1 else None
+
+
+def place_of(text: str, book: PhraseBook) -> int:
+    """The place in a list, where that is all a message says: "the second one", "2nd please". Else 0."""
+    if len(text) > LONGEST:
+        return 0
+    tokens = tokenize(text)
+    places: set[int] = set()
+    at = 0
+    while at < len(tokens):
+        found = book.at(tokens, at) or {}
+        named = found.get("ordinal") or found.get("last")
+        beside = [length for name, (length, _) in found.items() if name in _AROUND_PLACE]
+        if named is not None:
+            places.add(named[1])
+            at += named[0]
+        elif beside or tokens[at].kind in ("mark", "line", "para"):
+            at += max(beside, default=1)
+        else:
+            return 0
+    return places.pop() if len(places) == 1 else 0
 
 
 def pleasantry(text: str, book: PhraseBook) -> bool:

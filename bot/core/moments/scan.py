@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -13,6 +14,7 @@ LONGEST: Final = 500  # characters; a longer message holds no wish worth finding
 BREAKS: Final = frozenset(".,;:!?\n()[]…。，、；：！？-–—=")
 
 _CLOCK = regex(r"(\d{1,2})([:h：]|\.(?=\d\d(?![\d.])))(\d{2})(?![\d:])")
+_PART = regex(r"(?:(\d{1,3}) {1,2})?([13])[/\u2044]([24]) ?(?=[^\W\d])")  # "1/2 hour", "1 1/2h"
 _NUMBER = regex(r"\d+")
 _HALF_DAY = regex(r"([ap])\.\s?m\.")
 
@@ -77,7 +79,19 @@ def _item(plain: str, at: int, words: TimeWords) -> tuple[Item, int]:
     return _OTHER, end
 
 
+def _length(plain: str, part: re.Match[str], words: TimeWords) -> tuple[Item, int] | None:
+    """ "1/2 hour" as a whole length of time; None where no unit follows: "1/2" alone is a date, or two questions."""
+    found = words.at(plain, part.end())
+    unit = found and (found[1].get("unit") or found[1].get("span"))  # "1/2 an hour"
+    if not found or not unit:
+        return None
+    quarters = 4 * int(part[1] or 0) + int(part[2]) * 4 // int(part[3])
+    return Item(0, 0, {"span": quarters * unit // 4}), found[0]
+
+
 def _figures(plain: str, at: int, words: TimeWords) -> tuple[Item, int]:
+    if (part := _PART.match(plain, at)) and (length := _length(plain, part, words)) is not None:
+        return length
     if (day := numbered(plain, at, words)) is not None:
         return Item(0, 0, _NOTHING, date=day.date, either=day.either, slashed=day.slashed), day.end
     if found := _CLOCK.match(plain, at):

@@ -91,6 +91,19 @@ def only_moment(text: str, words: TimeWords) -> Expression | None:
     return said if said.named and said.dated and not strange else None
 
 
+def bare_moment(text: str, words: TimeWords) -> bool | None:
+    """Whether a message that is a moment says nothing of asking or answering: "next week", "friday, please", not "not
+    now, tomorrow", "I'll answer tomorrow". None where it is no moment."""
+    if only_moment(text, words) is None:
+        return None
+    items = scan(text, words)
+    for before, item in zip((None, *items), items, strict=False):
+        length = before is not None and "later" in item.kinds and before.kinds.keys() & {"unit", "span"}
+        if item.kinds.keys() & {"answering", "vague", "ask", "stop"} and not length:
+            return False
+    return True
+
+
 def only_asks(text: str, words: TimeWords) -> bool:
     """Whether a message asks to be asked, and says nothing else: "remind me", "can you ask me again?"."""
     if len(text) > LONGEST or not words.may_ask(folded(text)[0]):

@@ -16,6 +16,7 @@ LISTS: Final[Mapping[str, str]] = {
     "vague": "some time that is no moment: later, soon",
     "condition": "begins a moment that nobody can look up: when, once, as soon as",
     "explains": "after `ask`, makes it a question about something: remind me what",
+    "answering": "of these fillers, what shows that the time is one to be asked at: I'll answer, no idea, the rest",
     "filler": "adds nothing: please, again, the rest",
     "and": "joins parts of a sentence: and, but",
     "matter": "before what is to be asked, a number too: about",
@@ -38,6 +39,7 @@ VALUES: Final[Mapping[str, str]] = {
     "unit": "a length of time in minutes, after a number: hours: 60",
     "span": "a whole length of time in minutes: half an hour: 30",
     "shift": "before an hour, minutes added to it: half past: 30",
+    "asks_when": "in the words of a question, that a time answers it: deadline: 1; 0 = at their beginning: when: 0",
     "plus": "after an hour, minutes added to it: et demie: 30",
     "number": "a number word: two: 2",
 }
@@ -76,6 +78,8 @@ def _parts(char: str) -> str:
         for c in unicodedata.normalize("NFKD", char.casefold())
         if not unicodedata.combining(c)
     )
+    if "\u2044" in parts:  # "1½ hours": no 11
+        return f" {parts}"
     return char if "\u1100" <= parts[:1] <= "\u11ff" else parts  # Hangul stays in syllables
 
 
@@ -110,6 +114,18 @@ class _Phrases:
         return any(phrase in plain for start in begun for phrase in self._by_start[start])
 
 
+def _stands(phrase: str, plain: str, *, anywhere: bool) -> bool:
+    """Whether a phrase stands in a folded text as whole words; at its beginning only, unless `anywhere`."""
+    place = plain.find(phrase) if anywhere else -1 + plain.startswith(phrase)
+    while place >= 0:
+        end = place + len(phrase)
+        begun = place > 0 and spaced(phrase[0]) and spaced(plain[place - 1])
+        if not begun and not (end < len(plain) and spaced(phrase[-1]) and spaced(plain[end])):
+            return True
+        place = plain.find(phrase, place + 1) if anywhere else -1
+    return False
+
+
 _ASKING: Final = frozenset(("ask", "stop"))
 _DATING: Final = frozenset(("day", "weekday", "week", "month", "month_name", "unit", "span"))
 _FIGURES = regex(r"\d(?:[-/]\d|\.\s?\d|[:h：]\d\d| ?[月월])")  # of a date or a time of day
@@ -123,9 +139,13 @@ class TimeWords:
 
     def __init__(self, languages: Iterable[Mapping[str, Iterable[str] | Mapping[str, int]]] = ()) -> None:
         known: dict[str, dict[str, int]] = {}
+        self._when: dict[str, int] = {}
         for language in languages:
             for kind, phrases in language.items():
                 values = phrases if isinstance(phrases, Mapping) else dict.fromkeys(phrases, 1)
+                if kind == "asks_when":
+                    self._when |= {folded(phrase)[0].strip(): value for phrase, value in values.items()}
+                    continue
                 for phrase, value in values.items():
                     known.setdefault(folded(phrase)[0].strip(), {})[kind] = value
         self._by_start: dict[str, list[tuple[str, Mapping[str, int]]]] = {}
@@ -148,6 +168,11 @@ class TimeWords:
     def may_date(self, plain: str) -> bool:
         """Whether this folded text may name a day, or a length of time."""
         return _FIGURES.search(plain) is not None or self._dating.may_stand_in(plain)
+
+    def asks_when(self, question: str) -> bool:
+        """Whether the words of a question ask for a time: "When it is due", "Launch date"."""
+        plain = folded(question)[0].strip()
+        return any(_stands(phrase, plain, anywhere=bool(value)) for phrase, value in self._when.items())
 
     def at(self, text: str, place: int) -> tuple[int, Mapping[str, int]] | None:
         """The longest phrase at this place: its end and what it can mean."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.core.replies.grammar import Parser
-from bot.core.replies.message import Message
+from bot.core.replies.message import Dated, Message, Moments
 from bot.core.replies.phrases import PhraseBook
 from bot.core.replies.quoted import as_asked, names_speaker
 from bot.core.replies.reading import Reading, Slot
@@ -22,15 +22,22 @@ __all__ = ["PhraseBook", "read_reply", "resolve_held"]
 
 
 def read_reply(
-    text: str | Written, slots: Sequence[Slot], book: PhraseBook, *, decoded: bool = False, attached: bool = False
+    text: str | Written,
+    slots: Sequence[Slot],
+    book: PhraseBook,
+    *,
+    decoded: bool = False,
+    attached: bool = False,
+    dated: Dated | None = None,
 ) -> Reading:
     """Read one message as a reply to the questions in `slots`.
 
     `decoded`: an adapter has already decoded entities and platform tokens, so `&lt;` is what was typed.
     `attached`: a file came with it, so that "see the drawing" points to something and is a description.
+    `dated`: tells moments from other words; without it none is known.
     """
     said = text if isinstance(text, Written) else written(text, book, decoded=decoded)
-    msg = Message(said, slots, book, attached=attached)
+    msg = Message(said, slots, book, attached=attached, dated=dated or _undated)
     if not msg.count or not slots:
         return Reading(kind="unparsed")
     statements = Parser(msg).parse()
@@ -44,6 +51,10 @@ def read_reply(
         return Reading(kind="unparsed")
     reading = resolve(msg, statements)
     return as_asked(reading) if msg.clean.paste == "unsure" or names_speaker(msg, reading) else reading
+
+
+def _undated(_words: str, _slot: Slot) -> Moments:
+    return ""
 
 
 def resolve_held(reading: Reading, slots: Sequence[Slot]) -> tuple[dict[int, str | None], tuple[int, ...]]:

@@ -67,6 +67,11 @@ def orders(msg: Message, start: int, end: int) -> bool:
     return _covered(msg, start, end, _ORDERS, (*_SMALL, "all"))
 
 
+def undoes(msg: Message, start: int, end: int) -> bool:
+    """Whether nothing but "undo" is said, which is about an answer given before."""
+    return msg.has("undo") and _covered(msg, start, end, ("undo",), ("polite", "filler"))
+
+
 def bare_order(msg: Message, start: int, end: int) -> bool:
     """Whether only the verb is said, which beside options is no own answer: "cancel". "Remove it", "drop it" are."""
     return msg.any_at(("cancel", "stop"), start, end) == start + 1 and _covered(msg, start, end, _ORDERS, ("polite",))

@@ -125,6 +125,9 @@ def _take_rest(msg: Message, sums: Sums, statement: Statement) -> None:
     if statement.forced == "skip":
         sums.rest = Value("skip")
         return
+    if statement.forced not in ("", "recommended", "agree"):
+        sums.notes.append(msg.words(statement.first, statement.end))  # "explain the rest", "not sure about the rest"
+        return
     end = statement.value_end if statement.value_end >= 0 else max(_core_end(msg, statement), statement.start + 1)
     value = read_value(msg, statement.start, end, slot, glued=True)
     named = msg.any_at(("recommended", "as_said"), statement.start) == end  # Portuguese "o padrão": "o" is "or"

@@ -1,28 +1,30 @@
 """One message under the grammar: its tokens, the phrases found in them, and the questions on the table.
 
-    sep := , ; / | 、 。 ! ? and a full stop, unless it is glued between letters
     letter := a single option letter standing alone as a token (rule 1 of the grammar)
 
 Both stages of the grammar and the value reader look at the message through this class, so that each fact about a
-position (is this a separator, is this an option letter) is decided in one place.
+position (is this an option letter, does a phrase begin here) is decided in one place. What the signs alone tell is in
+`positions`.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Final, Literal
 
 from bot.core.replies.phrases import Match, PhraseBook
+from bot.core.replies.positions import BREAKS, Positions
 from bot.core.replies.reading import Slot
 from bot.core.replies.written import Written
 
 if TYPE_CHECKING:
     from bot.core.replies.numbering import NumberList
 
-SEPARATORS: Final = frozenset(",;/|、。.!?…·")
-_BREAKS: Final = frozenset(("line", "para"))
-_QUOTES: Final = frozenset("\"“”„«»‘’'`「」『』{}<>")
+# What words said on a question mean that are a moment and nothing else: the answer, where it asks for a time; the
+# answer or when to ask again; rather the latter, for what is said beside it. "" for any other words.
+Moments = Literal["answer", "either", "rather_later", ""]
+Dated = Callable[[str, Slot], Moments]
 _NO_MATCH: Final[Match] = (0, 0)
 _IN_WORDS: Final = ("number", "ordinal", "last")
 # Lower-case letters that are words of their own in some language (y, e, o, и …): with a plain word after
@@ -39,7 +41,7 @@ def _is_hangul(sign: str) -> bool:
     return len(sign) == 1 and "\uac00" <= sign <= "\ud7a3"
 
 
-class Message:
+class Message(Positions):
     """A tokenised message and the slots it may be about. Positions are token indices."""
 
     __slots__ = (
@@ -56,8 +58,7 @@ class Message:
         "breaks",
         "by_number",
         "capital",
-        "clean",
-        "count",
+        "dated",
         "found",
         "fruitless",
         "labelled",
@@ -68,14 +69,22 @@ class Message:
         "open",
         "roman",
         "slots",
-        "tokens",
         "widest",
         "yes",
     )
 
-    def __init__(self, said: Written, slots: Sequence[Slot], book: PhraseBook, *, attached: bool = False) -> None:
+    def __init__(
+        self,
+        said: Written,
+        slots: Sequence[Slot],
+        book: PhraseBook,
+        *,
+        dated: Dated,
+        attached: bool = False,
+    ) -> None:
         self.clean = said.clean
         self.attached = attached
+        self.dated = dated
         self.book = book
         self.tokens = said.tokens
         self.count = len(self.tokens)
@@ -108,7 +117,7 @@ class Message:
                 self.capital = self.capital or (token.letter in offered and not token.lower)
             elif token.kind == "num":
                 self.numeric.append(i)
-            elif token.kind in _BREAKS:
+            elif token.kind in BREAKS:
                 self.breaks.append(i)
             elif token.fold == "ii":
                 after = self.tokens[min(i + 1, self.count - 1)]
@@ -282,7 +291,7 @@ class Message:
             ends = [False] * (self.count + 1)
             for k in range(self.count - 1, -1, -1):
                 token = self.tokens[k]
-                if token.kind in _BREAKS or (token.kind == "mark" and token.fold in ".!。"):
+                if token.kind in BREAKS or (token.kind == "mark" and token.fold in ".!。"):
                     ends[k] = False
                 else:
                     ends[k] = (token.kind == "mark" and token.fold == "?") or ends[k + 1]
@@ -314,47 +323,11 @@ class Message:
             start = i + 1
         return out
 
-    # -- facts about a position ------------------------------------------------------------------------------
-
-    def is_break(self, i: int) -> bool:
-        return self.tokens[i].kind in _BREAKS
-
-    def is_separator(self, i: int) -> bool:
-        token = self.tokens[i]
-        return token.kind == "mark" and token.fold in SEPARATORS
-
-    def is_edge(self, i: int) -> bool:
-        """Nothing more is said at `i`: end of message, line break or separator."""
-        if i >= self.count:
-            return True
-        token = self.tokens[i]
-        return token.fold in SEPARATORS if token.kind == "mark" else token.kind in _BREAKS
-
-    def is_quote(self, i: int) -> bool:
-        token = self.tokens[i]
-        return token.kind == "mark" and token.fold in _QUOTES
-
-    def is_mark(self, i: int, marks: str) -> bool:
-        return i < self.count and self.tokens[i].kind == "mark" and self.tokens[i].fold in marks
+    # -- signs and letters -----------------------------------------------------------------------------------
 
     def is_picture(self, i: int) -> bool:
         """An emoji or sign that may be an autocorrected answer (":D"), not one of thanks."""
         return self.tokens[i].kind == "mark" and self.tokens[i].fold > "\u2190" and not self.at("polite", i)
-
-    def line_start(self, i: int) -> int:
-        """The first token of the line that `i` stands in."""
-        while i > 0 and not self.is_break(i - 1):
-            i -= 1
-        return i
-
-    def glued(self, i: int) -> bool:
-        """Token `i` follows the one before it without a blank."""
-        return 0 < i < self.count and not self.tokens[i].spaced and not self.is_break(i - 1)
-
-    def skip_marks(self, i: int, end: int, marks: str = "-:=,.;()[]\"“”„«»‘’'「」『』{}>") -> int:
-        while i < end and self.tokens[i].kind == "mark" and (self.tokens[i].fold in marks):
-            i += 1
-        return i
 
     def skip_decoration(self, i: int, end: int) -> int:
         """Past courtesy, emoji, mentions and separators."""
@@ -404,29 +377,3 @@ class Message:
             return True
         begun = self.glued(i) and (tokens[i - 1].kind == "num" or (i > 1 and tokens[i - 2].kind == "num"))
         return begun or (self.glued(i + 2) and tokens[i - 1].kind == "num" if i else False)
-
-    def is_word(self, i: int) -> bool:
-        return i < self.count and self.tokens[i].kind in ("word", "char", "opaque", "num")
-
-    def words(self, start: int, end: int) -> str:
-        """The written words of a stretch of tokens, without the separators around them."""
-        while start < end and (self.is_break(start) or self.is_mark(start, ",;:/|、。-=")):
-            start += 1
-        while end > start and (self.is_break(end - 1) or self.is_mark(end - 1, ",;/|、-")):
-            end -= 1
-        if start >= end:
-            return ""
-        if sum(map(self.is_quote, range(start, end))) % 2:  # half a pair: its other half is beside it, or was cut off
-            start, end = self._paired(start, end)
-        return self.clean.cut(self.tokens[start].start, self.tokens[end - 1].end).strip()
-
-    def _paired(self, start: int, end: int) -> tuple[int, int]:
-        """A stretch with half a pair of quotation marks: with all of it, or without where it stands around."""
-        if start and self.is_quote(start - 1):
-            start -= 1
-        elif end < self.count and self.is_quote(end):
-            end += 1
-        whole = self.is_quote(start) and self.is_quote(end - 1) and end - start > 2
-        if whole and not any(map(self.is_quote, range(start + 1, end - 1))):
-            return start + 1, end - 1
-        return start, end

@@ -188,6 +188,14 @@ CHANGE_WORDS: Final[Mapping[str, str]] = {
     "oneself": "who tells of themselves, or announces their own words: I, my answer",
 }
 
+# What a text says for sure, so that two texts of one specification can differ (SC-2); kept as written.
+STATED_WORDS: Final[Mapping[str, str]] = {
+    "owner": "says who answers for something: owner: {who} (see `bot.core.statements`)",
+    "launch": "when it goes out to people: launch, go live",
+    "deadline": "until when it has to be done: deadline, due",
+    "bound": "makes a number a limit or a guess: at least, about",
+}
+
 TEXT_CLASSES: Final[Mapping[str, str]] = {
     "signature": "how an automatic signature begins",
     "forwarded": "how a forwarded line begins",
@@ -196,6 +204,7 @@ TEXT_CLASSES: Final[Mapping[str, str]] = {
     **SIGNS,
     **SPEC_WORDS,
     **CHANGE_WORDS,
+    **STATED_WORDS,
 }
 
 # Classes in which one or two slipped keys are forgiven. "expect" must never become "except", so `except` is not
@@ -230,7 +239,7 @@ class PhraseBook:
                     # signs keep their accents: they are compared as `bot.core.words` folds, which keeps them
                     texts[name].extend(
                         entry
-                        if name in SIGNS or name in CHANGE_WORDS
+                        if name in SIGNS or name in CHANGE_WORDS or name in STATED_WORDS
                         else plain(entry)
                         if name in SPEC_WORDS and name != "way"
                         else fold(entry)
@@ -252,7 +261,7 @@ class PhraseBook:
         self.roles: tuple[str, ...] = tuple(texts["roles"])
         self.signs: Mapping[str, tuple[str, ...]] = {name: tuple(texts[name]) for name in SIGNS}
         self.lists: Mapping[str, tuple[str, ...]] = {
-            name: tuple(dict.fromkeys(texts[name])) for name in (*SPEC_WORDS, *CHANGE_WORDS)
+            name: tuple(dict.fromkeys(texts[name])) for name in (*SPEC_WORDS, *CHANGE_WORDS, *STATED_WORDS)
         }
         self.forwarded: tuple[str, ...] = tuple(texts["forwarded"])
 

@@ -56,6 +56,7 @@ class Slot(Model):
     recommended: str | None = None
     labels: tuple[str, ...] = ()  # option texts beside `letters`; () where unknown
     topic: str = ""
+    text: str = ""  # of an open or validate question
     held: str | None = None  # what is already held: a letter, "other", "skip" or "text"; None = open
 
     @cached_property
@@ -87,9 +88,12 @@ class ItemError(Model):
 class Proposal(Model):
     """One reading that needs a yes before anything is recorded (RP-3, RP-8)."""
 
-    kind: Literal["accept_all", "answers", "force_quit", "cancel"]
+    kind: Literal["accept_all", "answers", "force_quit", "cancel", "put_off", "take_back"]
     answers: dict[int, ItemReading] = Field(default_factory=dict)  # for accept_all: explicit items that override
-    numbers: tuple[int, ...] = ()  # for accept_all: the questions meant; () = every unanswered one
+    numbers: tuple[
+        int, ...
+    ] = ()  # for accept_all: the questions meant, () = every unanswered one; for take_back: whose
+    until: str | None = None  # put_off: the words that name the time, verbatim
     label: str = ""  # short words for a button, e.g. "Question 2" or "Option B"
 
 

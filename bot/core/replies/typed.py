@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from bot.core.replies import wording
-from bot.core.replies.doubt import orders, puts_off
+from bot.core.replies.doubt import orders, puts_off, undoes
 from bot.core.replies.message import Message
 from bot.core.replies.own import aside
 from bot.core.replies.reading import ItemReading, Reading, Slot
@@ -36,6 +36,8 @@ def read_typed(msg: Message, start: int, end: int, slot: Slot) -> Value:
         return Value("empty")
     if asks(msg, start, end):
         return Value("question", said=said)
+    if (moment := _moment(msg, slot, said)) is not None:
+        return moment
     for name, kind in (("skip", "skip"), ("unsure", "unsure"), ("later", "deferred"), ("put_off", "deferred")):
         stop = msg.at(name, start, end)
         if stop and msg.skip_decoration(stop, end) >= end:
@@ -44,11 +46,23 @@ def read_typed(msg: Message, start: int, end: int, slot: Slot) -> Value:
         return Value("same", said=said)  # "1: green and 2 too"
     if (code := aside(msg, start, end)) in _NO_ANSWER:
         return Value(code, said=said)
+    if undoes(msg, start, end):
+        return Value("unclear", said=said, kept=said)
     if orders(msg, start, end):
         return Value("order", said=said, kept=said)
-    if puts_off(msg, start, end):
-        return Value("deferred", said=said, kept=said)
+    later = msg.dated(said, slot) == "rather_later"  # "sorry, friday"
+    if later or puts_off(msg, start, end):
+        return Value("moment" if later else "deferred", said=said, kept=said)
     return _typed(msg, start, end, slot, said)
+
+
+def _moment(msg: Message, slot: Slot, said: str) -> Value | None:
+    """ "Next week", "friday": the answer where the question asks for a time. Any other question may be put off with
+    it as well as answered, which only the person can tell (CH-6)."""
+    meant = msg.dated(said, slot) if slot.held is None else ""
+    if meant == "answer":
+        return Value("answer" if slot.form == "open" else "correct", text=said, said=said)
+    return Value("moment", said=said, kept=said) if meant == "either" else None
 
 
 def _typed(msg: Message, start: int, end: int, slot: Slot, said: str) -> Value:
@@ -84,12 +98,14 @@ def read_open(msg: Message, slot: Slot, numbered: bool) -> Reading | None:
         return None
     if asks(msg, 0, msg.count):
         return Reading(kind="question_back", asked_about=about(msg))
-    for reader in (postponed, handed_over):
+    text = msg.clean.text.strip()
+    value = _moment(msg, slot, text)
+    for reader in (postponed, handed_over) if value is None else ():
         reading = reader(msg)
         if reading is not None:
             return reading
-    text = msg.clean.text.strip()
-    value = read_typed(msg, 0, msg.count, slot)
+    if value is None:
+        value = read_typed(msg, 0, msg.count, slot)
     if value.kind == "question":
         return Reading(kind="question_back", asked_about=about(msg))
     if value.kept:  # "we'll see": one yes takes it as it stands

@@ -21,6 +21,7 @@ _CODES = {
     "same": "reference",
     "skip": "unclear",
     "order": "unclear",
+    "moment": "unclear",
     "refused": "unclear",
 }
 OWN = {"choice": "other", "open": "answer", "validate": "correct"}  # the key of a person's own words, by form
@@ -56,7 +57,15 @@ def kept(values: Iterable[tuple[Slot, Value]]) -> tuple[Proposal, ...]:
     told = [(slot, value) for slot, value in values if value.kept and (slot.form != "choice" or slot.other)]
     answers = {slot.number: ItemReading(key=OWN[slot.form], text=value.kept) for slot, value in told}
     offered = (Proposal(kind="answers", answers=answers, label=_label(told)),) if answers else ()
-    return (*offered, CANCEL) if offered and any(value.kind == "order" for _, value in told) else offered
+    if offered and any(value.kind == "order" for _, value in told):
+        return (*offered, CANCEL)
+    moments = [value.said for _, value in told if value.kind == "moment"]
+    return (*offered, *map(ask_again, moments[-1:]))
+
+
+def ask_again(words: str) -> Proposal:
+    """What a moment may mean as well, where it may be an answer."""
+    return Proposal(kind="put_off", until=words, label="Ask me again then")
 
 
 def _label(told: Sequence[tuple[Slot, Value]]) -> str:

@@ -116,6 +116,13 @@ def test_ordinary_talk_answers_nothing(text: str) -> None:
     assert not reading.accepted
 
 
+@pytest.mark.parametrize("said", ["later for", "explain", "not sure about", "no to", "dont care about", "cancel"])
+def test_what_is_said_of_the_rest_and_chooses_nothing_is_kept(said: str) -> None:
+    """RP-5: no words are lost."""
+    reading = read_reply(f"1: B, {said} the rest", four(), BOOK)
+    assert ([*reading.answers], reading.accepted, reading.note) == ([1], (), f"{said} the rest")
+
+
 COURTESY = {
     "thanks": "{} thanks!",
     "greeting": "Hi! {}",

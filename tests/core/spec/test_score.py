@@ -27,7 +27,7 @@ def test_the_thresholds_are_exact(critical: int, minor: int) -> None:
 
 def score_of(talk: SpecTalk, *, short: bool) -> Score:
     made = book(short=short)
-    return score(talk.session, made.playbooks, made.phrases)
+    return score(talk.session, made.playbooks, made.phrases, made.times)
 
 
 def kinds(*texts: str) -> list[str]:
