@@ -130,9 +130,9 @@ def _admitted(turn: Turn, person: Person) -> bool:
         f"""They run: ASKFIRST_ACCESS__ALLOW='["{person.id}"]' askfirst serve""",
     )
     if isinstance(event, ButtonPressed):
-        turn.reply = Reply(text=words[0])
+        turn.reply = Reply(text=" ".join(words))
     elif isinstance(event, FormSubmitted):
-        turn.reply = Reply(text=words[0], errors={min(event.fields, default=1): words[0]})
+        turn.reply = Reply(text=" ".join(words), errors={min(event.fields, default=1): " ".join(words)})
     elif (
         isinstance(event, MessageReceived)
         and person.kind == "person"

@@ -363,6 +363,8 @@ def undo_row(round_: Round) -> tuple[tuple[Button, ...], ...]:
 def still_open(round_: Round, bulk: bool) -> str:
     """`Still open: 2 (Databases). A–D, or accept recommendations.`"""
     asked = _asked(round_)
+    if not asked:
+        return ""
     names = ", ".join([f"{number} ({question.topic})" for number, question in asked])
     accept = bulk and _recommended(asked)
     if len(asked) != 1:

@@ -43,7 +43,7 @@ def round_message(turn: Turn, session: Session, round_: Round, utterance: Uttera
     event, ref, person, direct = utterance.event, utterance.ref, utterance.person, utterance.direct
     to_us = direct or utterance.asked or not turn.shared
     if utterance.forwarded:
-        _forwarded(turn, session, round_, event, to_us=to_us)
+        _forwarded(turn, session, round_, utterance, to_us=to_us)
         return
     unseen = not any(r.id == round_.id for s in turn.before.sessions for r in s.rounds)  # opened in this very step
     if unseen or (not direct and intake.before_the_round(turn, round_, event.order)):
@@ -232,11 +232,12 @@ def _keep_files(turn: Turn, session: Session, event: MessageReceived) -> Session
     return session
 
 
-def _forwarded(turn: Turn, session: Session, round_: Round, event: MessageReceived, *, to_us: bool) -> None:
+def _forwarded(turn: Turn, session: Session, round_: Round, utterance: Utterance, *, to_us: bool) -> None:
     """Forwarded words are quoted words: kept, never an answer; a claim of approval is logged (AU-3).
 
     What in them is shaped like an answer may be taken as the person's own, if they say so.
     """
+    event = utterance.event
     readings = [replying.read(turn, round_, line, event.decoded) for line in event.text.splitlines()[:20]]
     if not to_us and not any(r.shaped for r in readings if _decides(r)):
         turn.ignore("ordinary talk")
@@ -253,7 +254,7 @@ def _forwarded(turn: Turn, session: Session, round_: Round, event: MessageReceiv
         turn.tell(f"{lead} Answer in your own words.", session=session, round_=round_)
         return
     offer = Reading(kind="needs_confirmation", proposals=(Proposal(kind="answers", answers=answers),))
-    replying.confirm(turn, session, round_, offer, event.person, event.ref, lead=(lead,))
+    replying.confirm(turn, session, round_, offer, event.person, utterance.ref, lead=(lead,))
 
 
 CLAIMS = ("answers", "accept_all", "accept_all_except", "needs_confirmation", "force_quit")

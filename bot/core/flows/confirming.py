@@ -221,16 +221,18 @@ def _pick(turn: Turn, pending: Pending, ask: PickRound, choice: str, person: Per
                 return
 
 
-def _keep_or_switch(turn: Turn, pending: Pending, ask: SettleConflict, text: str) -> tuple[Pending, str] | None:
-    """ "keep", "switch" where there is one other answer, or the words of a button."""
-    word = text.strip(" .!").casefold()
+def _keep_or_switch(
+    turn: Turn, pending: Pending, ask: SettleConflict, text: str, *, replied: bool
+) -> tuple[Pending, str] | None:
+    """ "keep", "switch" where there is one other answer, or the words of a button; in reply its letter alone, too."""
+    word = text.strip(" .!()").casefold()
     session = turn.state.session(ask.session)
     round_ = next((r for r in session.rounds if r.id == ask.round), None) if session else None
     item = round_.item(ask.number) if round_ else None
     if item is None or item.answer is None or not item.rivals:
         return None
     for end, label in pending.choices:
-        if word == label.casefold():
+        if word == label.casefold() or (replied and len(word) == 1 and label.casefold().endswith(f" {word}")):
             return pending, end
     meant = words_of(text, turn.book.phrases, "keep_it", "switch")
     if meant == "keep_it":
@@ -287,7 +289,7 @@ def typed(
         return None
     pending = mine[-1]
     if isinstance(pending.ask, SettleConflict):  # "which one holds?" is not answered by yes or no
-        return _keep_or_switch(turn, pending, pending.ask, text)
+        return _keep_or_switch(turn, pending, pending.ask, text, replied=pending.id == direct)
     word = yes_or_no(text, turn.book.phrases)
     if word == "no":
         return pending, "n"

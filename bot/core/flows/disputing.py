@@ -6,8 +6,9 @@ from bot.core import view
 from bot.core.audit import human
 from bot.core.capture import audit_of, clarification, found_at, reference
 from bot.core.effects import Audit
+from bot.core.flows.uttered import Utterance
 from bot.core.model import Answer, MessageRef
-from bot.core.state import Item, Round, Session
+from bot.core.state import Item, Pending, Round, Session
 from bot.core.state import Settle as SettleConflict
 from bot.core.turn import Turn
 
@@ -61,6 +62,12 @@ def _ask_which(turn: Turn, session: Session, round_: Round, item: Item, ref: Mes
         for one in offered
     ]
     first = view.isolate(held.by_name, held.by)
+    letters = [one.chosen for one in (held, *offered)]  # two may have put Other into different words
+    keep, *switches = (c if c is not None and letters.count(c) == 1 else None for c in letters)
+    choices = (
+        ("n", f"Keep {keep or 'the first'}"),
+        *((switch_token(n), f"Switch to {letter or f'the {ORDINALS[n]}'}") for n, letter in enumerate(switches)),
+    )
     turn.ask(
         SettleConflict(session=session.id, round=round_.id, number=item.number, by=tuple(one.by for one in offered)),
         session.requester,
@@ -68,14 +75,46 @@ def _ask_which(turn: Turn, session: Session, round_: Round, item: Item, ref: Mes
         (
             f"⚠ {item.number} · {item.question.topic}: {first} said {mine}; {'; '.join(others)}.",
             f"{asked}, which one holds? Until then it stays {mine}.",
+            "Reply: " + " — or: ".join(label for _, label in choices),
         ),
-        (
-            ("n", f"Keep {held.chosen or 'the first'}"),
-            *((switch_token(n), f"Switch to {one.chosen or f'the {ORDINALS[n]}'}") for n, one in enumerate(offered)),
-        ),
+        choices,
         session,
         round_,
     )
+
+
+def letter_of(turn: Turn, utterance: Utterance) -> Utterance | None:
+    """A bare letter while "which one holds?" waits. In reply to it, it is about that question and no other one. Said
+    loose by whoever was asked, it may be meant for any of these and for what is open: None, once that is said (RP-8).
+    """
+    letter = utterance.own.strip(" .!()")
+    if len(letter) != 1 or letter not in "ABCDEFGHabcdefgh" or not turn.state.pending:
+        return utterance
+    disputes = [p for p in turn.state.pending if isinstance(p.ask, SettleConflict)]
+    if replied := [p for p in disputes if p.id == turn.about]:
+        return _about(utterance, replied[0], letter)
+    mine = [p for p in disputes if p.asked_of == utterance.person.id and not p.passed]
+    if not mine or turn.about is not None or (turn.shared and not utterance.event.in_thread):
+        return utterance
+    session = turn.state.current
+    open_ = session.round.open_items if session is not None and session.round is not None else ()
+    if len(mine) == 1 and not open_:
+        return _about(utterance, mine[0], letter)
+    numbers = sorted(
+        {item.number for item in open_} | {p.ask.number for p in mine if isinstance(p.ask, SettleConflict)}
+    )
+    turn.tell(
+        f"“{letter}” can be meant for {', '.join(map(str, numbers))}; nothing is recorded.",
+        "Put the number in front: " + " — or: ".join(f"{n}: {letter}" for n in numbers[:3]),
+        session=session,
+    )
+    return None
+
+
+def _about(utterance: Utterance, pending: Pending, letter: str) -> Utterance:
+    assert isinstance(pending.ask, SettleConflict)
+    text = f"{pending.ask.number}: {letter}"
+    return utterance._replace(event=utterance.event.model_copy(update={"text": text}), own=text)
 
 
 def switch_token(n: int) -> str:

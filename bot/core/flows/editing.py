@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from bot.core import view
+from bot.core.capture import quote
 from bot.core.events import MessageDeleted, MessageEdited
 from bot.core.flows import amending, disputing, intake, menu, numbered, putting_off, recording, replying
-from bot.core.model import Person
+from bot.core.model import MessageRef, Person
 from bot.core.moments.wish import Wish
+from bot.core.own_words import unquoted
 from bot.core.replies.reading import ItemReading, Reading
 from bot.core.state import (
     Item,
@@ -44,6 +46,8 @@ def _origin(turn: Turn, message: str) -> tuple[Session, Round] | None:
 def edited(turn: Turn, event: MessageEdited) -> None:
     """Read the new text as the person's present word on what the old one said."""
     person = event.person
+    short = quote(unquoted(event.text) or event.text) or event.ref.quote  # as of any message (CA-2)
+    event = event.model_copy(update={"ref": event.ref.model_copy(update={"quote": short})})
     for session in turn.state.sessions:
         if session.request.ref.id == event.message and isinstance(session.stage, Routing):
             if session.requester.id == person.id and event.text.strip() != session.request.original.strip():
@@ -74,9 +78,7 @@ def edited(turn: Turn, event: MessageEdited) -> None:
             turn.outcome, turn.reason = "accepted", None
         return
     session, round_ = found
-    if any(
-        _answered_by(i, event.message) and i.answer and i.answer.ref.quote == event.ref.quote for i in round_.items
-    ):
+    if any(_answered_by(i, event.message) and i.answer and _quotes_it(i.answer.ref, event) for i in round_.items):
         turn.ignore("the edit reads the same")
         return
     if any(_said_in(i, event.message) and i.answer and i.answer.by != person.id for i in round_.items):
@@ -139,8 +141,13 @@ def _asked_back(turn: Turn, event: MessageEdited) -> Pending | None:
     for pending in turn.state.pending:
         about = isinstance(pending.ask, TakeReading | TakeSeveral | PickNumber | PickRound | TakeWay)
         if about and pending.ref.id == event.message and pending.asked_of == event.person.id and not event.unchanged:
-            return None if pending.ref.quote == event.ref.quote else pending
+            return None if _quotes_it(pending.ref, event) else pending
     return None
+
+
+def _quotes_it(ref: MessageRef, event: MessageEdited) -> bool:
+    """Whether it quotes the very words of the edit. Behind a quote that was cut there may be others."""
+    return ref.quote == event.ref.quote and not ref.quote.endswith("…")
 
 
 def _changes(turn: Turn, round_: Round, reading: Reading, event: MessageEdited) -> dict[int, ItemReading]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from bot.core.capture import quote
 from bot.core.events import MessageReceived
 from bot.core.flows import (
     answering,
     between,
     commands,
     confirming,
+    disputing,
     gathering,
     grace,
     idle,
@@ -42,7 +44,7 @@ def message(turn: Turn, event: MessageReceived) -> None:
         voices.heard(turn, event)
         return
     if event.summons:
-        threads.summoned(turn, event, event.ref)
+        threads.summoned(turn, event, event.ref.model_copy(update={"quote": quote(event.ref.quote)}))
         return
     if event.forwarded is not None and event.album is None:
         event = event.model_copy(update={"album": "forwarded"})  # several forwards in a row are one act (b26)
@@ -87,6 +89,11 @@ def _belongs(turn: Turn, event: MessageReceived) -> None:
         unreadable.received(turn, utterance)
         return
     unreadable.readable(turn, event.person.id)
+    if not utterance.forwarded:
+        lettered = disputing.letter_of(turn, utterance)
+        if lettered is None:
+            return
+        utterance = lettered
     if not utterance.forwarded and (labels.pressed(turn, utterance) or numbered.heard(turn, utterance)):
         return
     if utterance.bound is None or not _to_its_intake(turn, utterance, *utterance.bound):

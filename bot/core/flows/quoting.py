@@ -27,4 +27,4 @@ def only_quoted(turn: Turn, session: Session, round_: Round, utterance: Utteranc
         turn.tell(f"{lead} Answer in your own words.", session=session, round_=round_)
         return
     offer = Reading(kind="needs_confirmation", proposals=(Proposal(kind="answers", answers=said),))
-    replying.confirm(turn, session, round_, offer, event.person, event.ref, lead=(lead,))
+    replying.confirm(turn, session, round_, offer, event.person, utterance.ref, lead=(lead,))

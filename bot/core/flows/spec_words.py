@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from bot.core import scope_change, spec_view, view
+from bot.core.capture import quote
 from bot.core.events import MessageReceived
 from bot.core.flows import (
     amending,
@@ -72,7 +73,7 @@ def message(turn: Turn, session: Session, utterance: Utterance) -> None:
             turn.tell("Added to your request.", phases.ahead(turn, session).words, session=session)
             return
     session = injection.note(turn, session, event.person, event.text, event.materials)
-    if not event.materials and putting_off.unfinished(turn, session, event, event.ref):
+    if not event.materials and putting_off.unfinished(turn, session, event, utterance.ref):
         return
     own = utterance.own
     if not own or (only_marked(own) and not _owed(stage)):
@@ -150,7 +151,7 @@ def _forwarded(turn: Turn, session: Session, event: MessageReceived) -> None:
     request = session.request.model_copy(update={"materials": (*session.request.materials, material)})
     session = turn.put(session, request=request)
     if yes_or_no(event.text, turn.book.phrases) is not None or carries_on(event.text, turn.book.phrases):
-        turn.audit("injection_incident", session, event.person, source=event.forwarded, words=event.ref.quote)
+        turn.audit("injection_incident", session, event.person, source=event.forwarded, words=quote(event.text))
     session = injection.note(turn, session, event.person, "", (material,), told=False)
     turn.tell(f"Kept as material: forwarded words of {event.forwarded} decide nothing here.", session=session)
     spec_steps.again(turn, session)
