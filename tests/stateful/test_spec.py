@@ -200,7 +200,11 @@ class Watched(SpecTalk):
             if gate.open:
                 since = session.spec.run(number).since
                 items = [i for r in session.rounds if r.phase == number and r.number >= since for i in r.items]
-                assert all(i.status == "resolved" and i.answer and reference(i.answer.ref) for i in items)
+                unasked = [i for i in items if i.status == "withdrawn"]  # by a tier that does not ask them (CA-4)
+                asked = [i for i in items if i not in unasked]
+                assert all(i.status == "resolved" and i.answer and reference(i.answer.ref) for i in asked)
+                told = [e["details"]["questions"] for e in audit if e["event"] == "round.withdrawn"]
+                assert all(i.answer is None and any(i.question.id in names for names in told) for i in unasked)
 
     def _rounds(self, session: Any) -> None:
         """RD-4 RD-7: never more than three rounds in a run, never more questions than the tier's ceiling."""
