@@ -29,13 +29,14 @@ def parts() -> dict[str, Numbered]:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """`sql` says $1 for the news of it; `taken` are statements and values' names from $2 on."""
+    """`sql` says $1 for the news of it; `taken` are the statements whose values come from $2 on."""
 
     sql: str
-    taken: tuple[tuple[str, tuple[str, ...]], ...]
+    taken: tuple[tuple[str, Numbered], ...]
 
-    def values(self, rows: Mapping[str, Sequence[Row]]) -> list[list[Any]]:
-        return [[row[value] for row in rows[name]] for name, values in self.taken for value in values]
+    def values(self, rows: Mapping[str, Sequence[Row]]) -> list[Sequence[Any]]:
+        """Column after column."""
+        return [column for name, part in self.taken for column in zip(*map(part.values, rows[name]), strict=True)]
 
 
 @cache
@@ -54,7 +55,7 @@ def batch(names: tuple[str, ...], channel: str) -> Batch:
     written = ",\n".join(reversed(begun))
     return Batch(
         f"WITH {written}\nSELECT pg_notify('{channel}', $1)",
-        tuple((name, parts()[name].names) for name in names),
+        tuple((name, parts()[name]) for name in names),
     )
 
 

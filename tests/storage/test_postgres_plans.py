@@ -98,7 +98,7 @@ async def test_a_batch_in_one_statement_goes_by_keys(postgres: PostgresServer, k
     names = tuple(name for name in STATEMENTS if name in parts())
     assert set(STATEMENTS) - set(names) == {"keep_withdrawn", "drop_withdrawn"}  # these take the longer way
     together = batch(names, CHANNEL)
-    count = sum(len(values) for _, values in together.taken)
+    count = sum(len(part.names) for _, part in together.taken)
     url = await postgres.new_database()
     await upgrade(url)
     connection = await asyncpg.connect(url)
