@@ -44,7 +44,8 @@ def core_at(msg: Message, i: int, *, loose: bool) -> str:
     if letter:
         offered = letter.startswith("~") or ord(letter) - 64 <= msg.widest
         ends = letter_ends(msg, at, msg.count)
-        if offered and (ends or not (loose and msg.tokens[at].lower and letter in "AEOYI")):
+        word = loose and not ends and msg.tokens[at].lower and letter in "AEOYI"
+        if offered and (not word or _courtesy_alone(msg, at + 1)):
             if not (
                 loose
                 and not ends
@@ -73,6 +74,14 @@ def core_at(msg: Message, i: int, *, loose: bool) -> str:
     ):
         return "smiley"
     return ""
+
+
+def _courtesy_alone(msg: Message, i: int) -> bool:
+    """ "4 a please": no word that "a" could be the article of."""
+    stop = i
+    while further := msg.any_at(("polite", "filler"), stop):
+        stop = further
+    return stop > i and (msg.is_edge(stop) or msg.tokens[stop].kind != "word")
 
 
 def reads_on(msg: Message, i: int) -> bool:
