@@ -88,3 +88,34 @@ def test_a_letter_is_the_first_message_of_somebody_new() -> None:
     talk.says("ana", "B")
     assert talk.state is not None
     assert talk.state.sessions[-1].stage.kind == "routing"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "accept recommendations",
+        "all as recommended except 3: C",
+        "1: B, rest default",
+        "1b 2c",
+        "alles wie empfohlen",
+        "全部按推荐",
+    ],
+)
+def test_an_answer_where_nothing_was_ever_asked_opens_no_menu(text: str) -> None:
+    talk = Talk()
+    made = talk.says("ana", text)
+    assert talk.state is not None
+    assert talk.state.sessions == ()
+    [said] = [effect for effect in made.effects if isinstance(effect, Say)]
+    assert "Nothing is open here" in "".join(s.text for block in said.message.blocks for s in block.spans)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["accept payments by card", "2 screens for refunds", "B2B saved filters", "option B for the checkout page"],
+)
+def test_a_request_that_begins_like_an_answer_is_one(text: str) -> None:
+    talk = Talk()
+    talk.says("ana", text)
+    assert talk.state is not None
+    assert len(talk.state.sessions) == 1

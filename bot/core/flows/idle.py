@@ -9,9 +9,9 @@ from bot.core.events import MessageReceived
 from bot.core.flows import amending, intake, opening, putting_off, replying, threads
 from bot.core.flows.asked_for import begins_with_command, begins_with_token, materials, request_in
 from bot.core.flows.uttered import Utterance, asked_here
-from bot.core.flows.words import pleasantry, second_thought, unsure
+from bot.core.flows.words import LONGEST, pleasantry, second_thought, unsure
 from bot.core.model import MessageRef
-from bot.core.replies.reading import Reading
+from bot.core.replies.reading import Reading, Slot
 from bot.core.state import Asking, PickRound, Round, Session
 from bot.core.turn import Turn
 
@@ -44,6 +44,9 @@ def idle(turn: Turn, utterance: Utterance) -> None:
     if plain and not utterance.forwarded and _wishes(turn, text):
         putting_off.about_nothing(turn)
         return
+    if plain and not utterance.forwarded and _answers_nothing(turn, text):
+        turn.tell("Nothing is open here, so nothing is recorded. Something new: just say what you need.")
+        return
     opening.first_message(turn, person, "" if utterance.forwarded else text, materials(event), ref)
 
 
@@ -52,6 +55,20 @@ def _wishes(turn: Turn, text: str) -> bool:
     if not text.strip() or not putting_off.only_wishes(turn, text):
         return False
     return turn.routed(text, ()).outcome != "proceed"
+
+
+ROUND = tuple(Slot(number=n, letters=tuple("ABCD"), recommended="A", topic=f"{n}") for n in range(1, 10))  # any
+
+
+def _answers_nothing(turn: Turn, text: str) -> bool:
+    """ "Accept recommendations but 2 c", "1: B, rest default", where nothing has been asked (RT-14, CH-2)."""
+    if len(text) > LONGEST:
+        return False
+    reading = turn.reading(text, ROUND)
+    if reading.kind not in ("accept_all", "accept_all_except", "answers") or not reading.shaped:
+        return False
+    lettered = all(said.key in "ABCD" and not said.note for said in reading.answers.values())
+    return lettered and reading.note is None and turn.routed(text, ()).outcome != "proceed"
 
 
 def _amends(turn: Turn, event: MessageReceived, ref: MessageRef, direct: bool) -> bool:
