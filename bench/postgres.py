@@ -28,7 +28,7 @@ from typing import Any
 import asyncpg
 
 from bench.figure import Figure, Goal, interleaved
-from bench.steps import Rows, committed, decisions, recorded, talk
+from bench.steps import Rows, collected_seldom, committed, decisions, recorded, talk
 from bench.talk import STEPS
 from bot.app import load_book
 from bot.core.book import Book
@@ -68,16 +68,21 @@ def figures(rounds: int, people: int, intakes: int) -> list[Figure]:
 
 def _ours(server: PostgresServer, book: Book, people: int, intakes: int) -> float:
     url = asyncio.run(server.emptied())
-    taken = asyncio.run(talk(url, book, people, intakes, people))
+    with collected_seldom():
+        taken = asyncio.run(talk(url, book, people, intakes, people))
     return people * intakes * STEPS / taken
 
 
 def _ours_decided(server: PostgresServer, decided: list[list[Commit]]) -> float:
-    return asyncio.run(committed(asyncio.run(server.emptied()), decided))
+    url = asyncio.run(server.emptied())
+    with collected_seldom():
+        return asyncio.run(committed(url, decided))
 
 
 def _floor(server: PostgresServer, written: Sequence[Sequence[Rows]]) -> float:
-    return asyncio.run(_raw(asyncio.run(server.emptied()), written))
+    url = asyncio.run(server.emptied())
+    with collected_seldom():
+        return asyncio.run(_raw(url, written))
 
 
 async def _raw(url: str, written: Sequence[Sequence[Rows]]) -> float:
