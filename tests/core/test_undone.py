@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.core.effects import Audit, Withdrawal
+from bot.core.effects import Audit, Say, Withdrawal
 from bot.core.state import Round, Session
 from tests.core.builders import Talk
 
@@ -64,3 +64,26 @@ def test_what_is_asked_names_the_questions() -> None:
     (pending,) = talk.state.pending
     assert "take back 1 and 2" in " ".join(pending.words)
     assert len([r for r in talk.says("ana", "yes").records if isinstance(r, Withdrawal)]) == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("2: A, you decide the rest", True),
+        ("2: A, rest is up to you", True),
+        ("2: A, I leave the rest to you", True),
+        ("2: A, rest as recommended", False),
+        ("2: A, rest as recommended, you decide", False),
+    ],
+)
+def test_what_is_left_to_the_bot_beside_an_answer_has_an_undo_too(text: str, left: bool) -> None:
+    """RP-3; what was chosen by name stays when it is pressed."""
+    talk = asked()
+    made = talk.says("ana", text)
+    [said] = [effect for effect in made.effects if isinstance(effect, Say)]
+    undo = [button for row in said.message.buttons for button in row if button.label == "Undo"]
+    assert bool(undo) is left
+    if left:
+        talk.presses("ana", undo[0].token)
+        open_ = [item.number for item in on_the_table(talk).items if item.answer is None]
+        assert open_ == [1, 3]

@@ -132,11 +132,13 @@ def _take_rest(msg: Message, sums: Sums, statement: Statement) -> None:
     value = read_value(msg, statement.start, end, slot, glued=True)
     named = msg.any_at(("recommended", "as_said"), statement.start) == end  # Portuguese "o padrão": "o" is "or"
     named = named or statement.forced == "recommended"
+    left = not named and bool(msg.at("delegate", statement.start))  # "you decide the rest"
     if named or (value.kind in ("recommended", "ambiguous_agreement") and msg.any_at(
         ("accept", "recommended", "delegate"), statement.start
     )):  # fmt: skip
         value = Value("recommended")
     sums.rest = value if value.kind in ("letter", "recommended", "skip", "ambiguous_agreement") else None
+    sums.delegated = sums.delegated or (left and value.kind == "recommended")
     tail = statement.tail if statement.tail >= 0 else end
     if msg.is_mark(tail, "?"):  # "1b, rest as recommended?"
         kind = "" if sums.rest is None else sums.rest.kind

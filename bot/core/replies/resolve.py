@@ -301,7 +301,7 @@ def _accepted(
         note=note,
         delegation=sums.delegated,
         correction=sums.corrected,
-        shaped=not sums.delegated and not sums.loose,
+        shaped=not sums.loose and (bool(answers) or not sums.delegated),
     )
 
 
