@@ -44,7 +44,7 @@ def idle(turn: Turn, utterance: Utterance) -> None:
     if plain and not utterance.forwarded and _wishes(turn, text):
         putting_off.about_nothing(turn)
         return
-    if plain and not utterance.forwarded and _answers_nothing(turn, text):
+    if plain and not utterance.forwarded and _answers_nothing(turn, text, event.decoded):
         turn.tell("Nothing is open here, so nothing is recorded. Something new: just say what you need.")
         return
     opening.first_message(turn, person, "" if utterance.forwarded else text, materials(event), ref)
@@ -57,14 +57,14 @@ def _wishes(turn: Turn, text: str) -> bool:
     return turn.routed(text, ()).outcome != "proceed"
 
 
-ROUND = tuple(Slot(number=n, letters=tuple("ABCD"), recommended="A", topic=f"{n}") for n in range(1, 10))  # any
+ANY_ROUND = tuple(Slot(number=n, letters=tuple("ABCD"), recommended="A", topic=f"{n}") for n in range(1, 10))
 
 
-def _answers_nothing(turn: Turn, text: str) -> bool:
+def _answers_nothing(turn: Turn, text: str, decoded: bool) -> bool:
     """ "Accept recommendations but 2 c", "1: B, rest default", where nothing has been asked (RT-14, CH-2)."""
     if len(text) > LONGEST:
         return False
-    reading = turn.reading(text, ROUND)
+    reading = turn.reading(text, ANY_ROUND, decoded=decoded)
     if reading.kind not in ("accept_all", "accept_all_except", "answers") or not reading.shaped:
         return False
     lettered = all(said.key in "ABCD" and not said.note for said in reading.answers.values())
